@@ -1,0 +1,1 @@
+"""From a table of scores to what it says of the two classes behind them."""

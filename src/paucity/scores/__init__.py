@@ -1,0 +1,1 @@
+"""Scores and labels, wherever they live, as one table of counts."""

@@ -1,0 +1,288 @@
+"""Count scores in fine cells: two passes, a third where scores crowd into few of them.
+
+The first pass asks for the number of items and the extremes, the second counts in one grid over that range.
+Where many items share a cell (a spike, a core dwarfed by its tails), further passes cut only these cells finer,
+until no cell holds more than its share or what it holds is one value. Whatever is decided here is decided from
+integer counts and observed extremes, so every engine takes the same decisions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from paucity.exceptions import InvalidScores
+from paucity.scores.cells import (
+    Floats,
+    Grid,
+    Integers,
+    Piece,
+    Run,
+    finer_pieces,
+    grid_for_edges,
+    runs_over,
+    unit_for,
+)
+from paucity.validation import OTHER, UNKNOWN
+
+MAX_FINER_PASSES = 6
+MAX_PINS_AT_ONCE = 64
+MARGIN = 64  # a cell that stays coarse is this many cells away from a crowd: its width is 1.6% of that distance
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the first pass tells: how many items, the extremes of the finite scores, how many labels."""
+
+    n_items: int
+    low: float
+    high: float
+    n_labelled: int
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """Scores that cannot be placed: how many of which kind."""
+
+    missing: int = 0
+    plus_infinity: int = 0
+    minus_infinity: int = 0
+
+    def __int__(self) -> int:
+        return self.missing + self.plus_infinity + self.minus_infinity
+
+    def __str__(self) -> str:
+        parts = (
+            (self.missing, "missing or NaN"),
+            (self.plus_infinity, "+infinity"),
+            (self.minus_infinity, "-infinity"),
+        )
+        return ", ".join(f"{n:,} {name}" for n, name in parts if n)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The labelled items one by one: score, label (0 or 1), group and inclusion probability."""
+
+    scores: Floats
+    values: Integers
+    groups: Integers | None = None
+    inclusion: Floats | None = None
+
+    def sorted(self) -> Labelled:
+        """By score, then label, group and inclusion: the same order whatever the engine returned."""
+        keys = [key for key in (self.inclusion, self.groups, self.values, self.scores) if key is not None]
+        order = np.lexsort(keys)
+        return Labelled(
+            scores=self.scores[order] + 0.0,
+            values=self.values[order],
+            groups=None if self.groups is None else self.groups[order],
+            inclusion=None if self.inclusion is None else self.inclusion[order],
+        )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts by cell, as an engine returns them: cells by left end, ascending."""
+
+    left: Floats
+    count: Integers  # (n_rows, n_cells), a row for each combination that was asked for
+    low: Floats | None = None  # (n_cells,) the extremes seen in each cell, where asked for
+    high: Floats | None = None
+    n_invalid: int = 0
+
+
+class Source(Protocol):
+    """Scores and labels, wherever they live; answers with counts, and with the few labelled rows."""
+
+    library: str | None
+
+    def summary(self) -> Summary:
+        """Items, extremes, labels."""
+
+    def invalid(self) -> Invalid:
+        """Scores that are missing or infinite, by kind."""
+
+    def labelled(self) -> Labelled:
+        """The labelled rows whose scores are finite, in any order; labels as codes."""
+
+    def check_labels(self) -> None:
+        """Raise the error that names a label outside what was expected."""
+
+    def lowest_labelled(self) -> float:
+        """The lowest labelled score; inf where there is none."""
+
+    def tally(self, grid: Grid, *, runs: Sequence[Run] = (), by: str = "", observe: bool = False) -> Tally:
+        """Counts by cell of the scores inside the runs (all, where none is named).
+
+        ``by`` is "", "label" (rows as in ``label_rows``) or "group" (a row a group).
+        """
+
+    def highest_unlabelled(self, at_least: float) -> float:
+        """The highest unlabelled score at or above the given one; -inf where there is none."""
+
+
+def label_rows(codes: Integers) -> Integers:
+    """Rows of a tally by label: negative, positive, unlabelled, anything else."""
+    return np.where(codes == OTHER, 3, np.where(codes == UNKNOWN, 2, codes))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Fine cells [left, right), ascending, with their counts and, where seen, the extremes of their scores."""
+
+    left: Floats
+    right: Floats
+    low: Floats
+    high: Floats
+    count: Integers
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def n_items(self) -> int:
+        """How many items were counted."""
+        return int(self.count.sum())
+
+    @property
+    def single(self) -> np.ndarray:
+        """Cells whose items are known to share one value."""
+        return self.low == self.high
+
+    def select(self, keep: np.ndarray) -> Cells:
+        """Only these cells, in this order."""
+        return Cells(self.left[keep], self.right[keep], self.low[keep], self.high[keep], self.count[keep])
+
+    def merged(self, other: Cells) -> Cells:
+        """Two sets of cells without overlap, in order."""
+        names = ("left", "right", "low", "high", "count")
+        both = Cells(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))
+        return both.select(np.argsort(both.left, kind="stable"))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The outcome of all passes: the cells, the grid that made them, and the scores left out."""
+
+    cells: Cells
+    grid: Grid
+    n_invalid: int
+
+
+def cells_of(tally: Tally, grid: Grid) -> Cells:
+    """A tally as cells."""
+    right = grid.right_ends(tally.left)
+    seen = tally.low is not None and tally.high is not None
+    low, high = (tally.low, tally.high) if seen else (tally.left, right)
+    return Cells(tally.left, right, np.asarray(low), np.asarray(high), tally.count.sum(axis=0))
+
+
+def count_on_edges(source: Source, summary: Summary, edges: Floats) -> Counted:
+    """One pass on a grid that knows all the edges of an earlier table.
+
+    Edges that lie on no grid (0.1, 0.2, ...) cost comparisons, so where there are many, a pass without them comes
+    first: where every cell that holds such an edge holds one value, as with rounded scores, nothing more is needed.
+    """
+    grid = grid_for_edges(edges, low=summary.low, high=summary.high)
+    if len(grid.pins) > MAX_PINS_AT_ONCE:
+        unpinned = Grid(grid.pieces)
+        tally = source.tally(unpinned, observe=True)
+        cells = cells_of(tally, unpinned)
+        if not divided(cells, grid.pins).any():
+            return Counted(cells, unpinned, tally.n_invalid)
+    tally = source.tally(grid, observe=True)
+    return Counted(cells_of(tally, grid), grid, tally.n_invalid)
+
+
+def divided(cells: Cells, pins: Sequence[float]) -> np.ndarray:
+    """Cells of several values with a pin inside them."""
+    first = np.searchsorted(pins, cells.left, side="right")
+    last = np.searchsorted(pins, cells.right, side="left")
+    return ~cells.single & (last > first)
+
+
+def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequence[float]) -> Counted:
+    """One pass over the whole range, then finer ones where cells are crowded."""
+    grid = Grid(first_pieces(summary, n_bins), tuple(pins))
+    tally = source.tally(grid)
+    cells = cells_of(tally, grid)
+    n_invalid = tally.n_invalid
+    seen = False
+    for _ in range(MAX_FINER_PASSES):
+        crowded = crowded_cells(cells, n_bins)
+        if not crowded.any():
+            break
+        pieces = finer_step(cells, crowded, grid, summary, already_seen=seen)
+        if not pieces:
+            break
+        cells, grid = recount(source, cells, grid, pieces)
+        seen = True
+    return Counted(cells, grid, n_invalid)
+
+
+def first_pieces(summary: Summary, n_bins: int) -> tuple[Piece, ...]:
+    """No more items than bins: every value by itself. Else one unit over the range."""
+    if summary.n_items <= n_bins:
+        return (Piece(),)
+    above = math.nextafter(summary.high, math.inf)
+    return (Piece(summary.low, above, unit_for(summary.low, summary.high)),)
+
+
+def crowded_cells(cells: Cells, n_bins: int) -> np.ndarray:
+    """Cells that hold more than a bin's share of the items, and perhaps several values.
+
+    Where there is none, and no more cells than bins, every cell of perhaps several values: there may be few distinct
+    scores, which then get a bin each.
+    """
+    wide = ~cells.single & (cells.right > np.nextafter(cells.left, np.inf))
+    crowded = wide & (cells.count > cells.n_items / n_bins)
+    return crowded if crowded.any() or len(cells) > n_bins else wide
+
+
+def finer_step(
+    cells: Cells, crowded: np.ndarray, grid: Grid, summary: Summary, *, already_seen: bool
+) -> tuple[Piece, ...]:
+    """The crowded stretches in finer cells; none where nothing would be gained."""
+    left, right = cells.left[crowded], cells.right[crowded]
+    pieces = finer_pieces(left, right, low=summary.low, high=summary.high, margin=MARGIN)
+    if already_seen and not any(piece.floating for piece in grid.pieces) and collapsed(cells, crowded):
+        return tuple(replace(piece, floating=True) for piece in pieces)
+    if pieces or already_seen:
+        return pieces
+    # no finer, but once more with the extremes of every cell, which tell single values
+    return tuple(Piece(run.low, run.high, grid.pieces[0].unit) for run in runs_over(left, right))
+
+
+def collapsed(cells: Cells, crowded: np.ndarray) -> bool:
+    """Half of all items still share two cells: magnitudes differ by more than cells of one width can show."""
+    largest = np.sort(cells.count[crowded])[-2:]
+    touches_zero = np.any((cells.left[crowded] <= 0) & (cells.right[crowded] >= 0))
+    return bool(touches_zero and 2 * largest.sum() >= cells.n_items)
+
+
+def recount(source: Source, cells: Cells, grid: Grid, pieces: tuple[Piece, ...]) -> tuple[Cells, Grid]:
+    """The cells with those inside the pieces replaced by finer ones."""
+    inside = np.zeros(len(cells), dtype=bool)
+    for piece in pieces:
+        inside |= (cells.left >= piece.low) & (cells.left < piece.high)
+    finer = Grid(grid.pieces + pieces, grid.pins)
+    runs = [Run(piece.low, piece.high) for piece in pieces]
+    return cells.select(~inside).merged(cells_of(source.tally(finer, runs=runs, observe=True), finer)), finer
+
+
+def check_scores(n_invalid: int, n_items: int, source: Source, *, drop_invalid: bool) -> Invalid:
+    """Refuse scores that cannot be placed, unless they may be dropped; say how many of which kind."""
+    if not n_invalid:
+        return Invalid()
+    invalid = source.invalid()
+    if not drop_invalid:
+        raise InvalidScores(
+            f"Scores must be finite numbers, but of {n_items:,} scores these are not: {invalid}. "
+            "Repair them, or pass drop_invalid=True to leave these items out (they are counted in n_dropped)."
+        )
+    return invalid

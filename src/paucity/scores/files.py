@@ -1,0 +1,129 @@
+"""Scores in files: Parquet, CSV and JSON, one or many, read where they lie by DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paucity.exceptions import InvalidSource, MissingExtra
+from paucity.scores.columns import Columns
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".tsv.gz": "csv",
+    ".json": "json",
+    ".json.gz": "json",
+    ".jsonl": "json",
+    ".jsonl.gz": "json",
+    ".ndjson": "json",
+    ".ndjson.gz": "json",
+}
+ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+TEXT = ("csv", "json")  # columns come as words; numbers are read from them one by one
+
+
+def is_path(data: Any) -> bool:
+    """Whether the data is the name of a file or a pattern."""
+    return isinstance(data, str | os.PathLike)
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[list[str], str]:
+    """The files a path or pattern stands for, in order, and their format."""
+    name = os.fspath(path)
+    if ADDRESS.match(name):
+        raise InvalidSource(
+            f"Expected a path of this machine, found the address {name!r}. paucity reads nothing from the network; "
+            "download the file, or pass a frame or a DuckDB relation that reads it."
+        )
+    found = [name] if os.path.isfile(name) else sorted(glob.glob(os.path.expanduser(name), recursive=True))
+    found = [file for file in found if os.path.isfile(file)]
+    if not found:
+        raise InvalidSource(
+            f"No file matches {name!r} (looked from {os.path.basename(os.getcwd())!r}). "
+            'Give a path or a pattern such as "scores/*.parquet".'
+        )
+    formats = sorted({_format(file) for file in found})
+    if len(formats) > 1:
+        raise InvalidSource(f"The files of {name!r} are of different kinds: {', '.join(formats)}. Read one kind at a time.")
+    return found, formats[0]
+
+
+def _format(file: str) -> str:
+    suffixes = Path(file.lower()).suffixes
+    for ending in ("".join(suffixes[-2:]), "".join(suffixes[-1:])):
+        if ending in FORMATS:
+            return FORMATS[ending]
+    raise InvalidSource(
+        f"{file!r} is of no kind that is read here: expected {', '.join(sorted(FORMATS))}. Convert it to Parquet."
+    )
+
+
+def connection() -> Any:
+    """A DuckDB of our own: nothing is downloaded, nothing read from the network, nothing written."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise MissingExtra('Reading files needs DuckDB. Type: pip install "paucity[cli]"') from error
+    settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    return duckdb.connect(":memory:", config=settings)
+
+
+def relation(path: str | os.PathLike[str], columns: Columns | None = None) -> Any:
+    """The files as one DuckDB relation; in text files scores and probabilities are read as numbers where they are."""
+    files, kind = files_of(path)
+    database = connection()
+    import duckdb
+
+    try:
+        rows = read(database, files, kind)
+        return typed(rows, columns) if columns is not None and kind in TEXT else rows
+    except duckdb.Error as error:
+        raise unreadable(path, error) from error
+
+
+def read(database: Any, files: Sequence[str], kind: str) -> Any:
+    """A relation over files of one format; names are taken as they are, never as patterns again."""
+    names = [glob.escape(file) for file in files]
+    if kind == "parquet":
+        return database.read_parquet(names)
+    if kind == "csv":
+        return database.read_csv(names, all_varchar=True, header=True)
+    return database.read_json(names)
+
+
+def typed(rows: Any, columns: Columns) -> Any:
+    """Numbers read from words with TRY_CAST, so that a late word becomes null and is counted, not a crash."""
+    numbers = {columns.score, columns.inclusion}
+    words = {columns.label, columns.stratum}
+    parts = []
+    for name in rows.columns:
+        quoted = '"' + name.replace('"', '""') + '"'
+        if name in numbers:
+            parts.append(f"TRY_CAST({quoted} AS DOUBLE) AS {quoted}")
+        elif name in words:
+            parts.append(f"CAST({quoted} AS VARCHAR) AS {quoted}")
+        else:
+            parts.append(quoted)
+    return rows.project(", ".join(parts))
+
+
+def unreadable(path: Any, error: Exception) -> InvalidSource:
+    """DuckDB's first line in an error of ours."""
+    return InvalidSource(
+        f"{os.fspath(path)!r} cannot be read as {'Parquet, CSV or JSON'} by its ending: "
+        f"{str(error).strip().splitlines()[0]}. Check that the file is whole and of that kind."
+    )
+
+
+def numbered(rows: Any, name: str) -> Any:
+    """The relation with each row's position in the files, in order."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return rows.project(f"*, row_number() OVER () - 1 AS {quoted}")
