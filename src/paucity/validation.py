@@ -84,7 +84,8 @@ def scores_array(scores: Any) -> NDArray[Any]:
     if array.dtype.kind not in "iuf":
         example = f"for example {array[0]!r}" if len(array) else "and is empty"
         raise InvalidScores(
-            f"Scores must be numbers, but they are of type {array.dtype}, {example}. Convert them, or pass another column."
+            f"Scores must be numbers, but they are of type {array.dtype}, {example}. "
+            "Convert them, or pass another column."
         )
     return array
 
@@ -95,7 +96,8 @@ def _numbers_from_objects(array: NDArray[Any]) -> NDArray[Any]:
     for value in values:
         if isinstance(value, str | bytes):
             raise InvalidScores(
-                f"Scores must be numbers, but text was found, for example {value!r}. Convert the column to numbers first."
+                f"Scores must be numbers, but text was found, for example {value!r}. "
+                "Convert the column to numbers first."
             )
     try:
         return np.array([math.nan if is_unknown(value) else float(value) for value in values], dtype=np.float64)
@@ -129,9 +131,13 @@ def label_codes(labels: Any, positive: Any = None) -> NDArray[np.int8]:
 
 def _codes_from_numbers(array: NDArray[Any], positive: Any) -> NDArray[np.int8]:
     if positive is None:
+        if array.dtype.kind == "b":
+            return array.view(np.int8)
+        if array.dtype == np.int8 and array.size and array.min() >= UNKNOWN and array.max() <= 1:
+            return array
         one, zero = array == 1, array == 0
         codes = one.astype(np.int8) - (~(one | zero)).astype(np.int8)
-        doubtful = array[codes < 0] if array.dtype.kind != "b" else array[:0]
+        doubtful = array[codes < 0]
         check_no_others(doubtful[(doubtful != -1) & (doubtful == doubtful)])
         return codes
     one = array == positive_number(positive)
@@ -185,7 +191,9 @@ def positive_number(positive: Any) -> float:
 def check_no_others(others: Sequence[Any] | NDArray[Any]) -> None:
     """Labels are 0, 1 and unknown, and nothing else."""
     if len(others):
-        raise InvalidLabels(f"{len(others):,} labels are neither 0 nor 1, for example {plain(others[0])!r}. {LABEL_ADVICE}")
+        raise InvalidLabels(
+            f"{len(others):,} labels are neither 0 nor 1, for example {plain(others[0])!r}. {LABEL_ADVICE}"
+        )
 
 
 def check_one_other(others: Sequence[Any] | NDArray[Any], positive: Any) -> None:

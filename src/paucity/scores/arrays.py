@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from paucity.scores.cells import MAX_FLOAT, Floats, Grid, Integers, Run
-from paucity.scores.counting import Invalid, Labelled, Summary, Tally, label_rows
+from paucity.scores.counting import N_LABEL_ROWS, UNLABELLED_ROW, Invalid, Labelled, Summary, Tally, label_rows
 
 CHUNK = 2**18
-SMALL_CHUNK = 2**15  # of the plain grid: positions, indices and counts together fit the second-level cache
+SMALL_CHUNK = 2**16  # of the plain grid: positions, indices and counts together fit the second-level cache
 MAX_PLAIN_PINS = 16
 
 
@@ -34,6 +35,7 @@ class ArraySource:
         self.inclusion = inclusion
         self.library = library
         self._summary: Summary | None = None
+        self._all_finite = True
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[slice, Floats]]:
         """The scores as float64, turned where low is suspicious, a chunk at a time."""
@@ -43,21 +45,21 @@ class ArraySource:
             yield rows, (-chunk if self.sign < 0 else chunk)
 
     def summary(self) -> Summary:
-        """Items, extremes, labels."""
+        """Items and extremes."""
         if self._summary is None:
             self._summary = self._summarise()
         return self._summary
 
     def _summarise(self) -> Summary:
         low, high = np.inf, -np.inf
-        for _, chunk in self.chunks():
+        for _, chunk in self.chunks(SMALL_CHUNK):
             smallest, largest = chunk.min(), chunk.max()  # NaN comes through
             if not (smallest >= -MAX_FLOAT and largest <= MAX_FLOAT):
+                self._all_finite = False
                 finite = chunk[np.isfinite(chunk)]
                 smallest, largest = finite.min(initial=np.inf), finite.max(initial=-np.inf)
             low, high = min(low, smallest), max(high, largest)
-        n_labelled = 0 if self.labels is None else int(np.count_nonzero(self.labels >= 0))
-        return Summary(len(self.scores), float(low), float(high), n_labelled)
+        return Summary(len(self.scores), float(low) + 0.0, float(high) + 0.0)
 
     def invalid(self) -> Invalid:
         """Scores that are missing or infinite, by kind."""
@@ -66,16 +68,19 @@ class ArraySource:
             totals += [np.count_nonzero(kind) for kind in (np.isnan(chunk), chunk == np.inf, chunk == -np.inf)]
         return Invalid(*(int(total) for total in totals))
 
-    def labelled(self) -> Labelled:
-        """The labelled rows whose scores are finite."""
-        labels = np.full(0, -1) if self.labels is None else self.labels
-        rows = np.flatnonzero(labels >= 0)
+    def labelled(self, most: int) -> Labelled | None:
+        """The labelled rows whose scores are finite; None where they are more."""
+        found: list[Integers] = []
+        for start in range(0, 0 if self.labels is None else len(self.labels), SMALL_CHUNK):
+            found.append(np.flatnonzero(self.labels[start : start + SMALL_CHUNK] >= 0) + start)
+            if sum(map(len, found)) > most:
+                return None
+        rows = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
         scores = self.scores[rows].astype(np.float64) * self.sign
-        finite = np.isfinite(scores)
-        rows = rows[finite]
+        rows, scores = rows[np.isfinite(scores)], scores[np.isfinite(scores)]
         return Labelled(
-            scores=scores[finite],
-            values=labels[rows].astype(np.int64),
+            scores=scores,
+            values=np.empty(0, dtype=np.int64) if self.labels is None else self.labels[rows].astype(np.int64),
             groups=None if self.groups is None else self.groups[rows],
             inclusion=None if self.inclusion is None else self.inclusion[rows],
         )
@@ -104,44 +109,50 @@ class ArraySource:
 
     def tally(self, grid: Grid, *, runs: Sequence[Run] = (), by: str = "", observe: bool = False) -> Tally:
         """Counts by cell of the scores inside the runs (all, where none is named)."""
-        plain = len(grid.pieces) == 1 and grid.pieces[0].unit and not (runs or by or observe)
+        plain = len(grid.pieces) == 1 and grid.pieces[0].unit and by != "group" and not (runs or observe)
         if not plain or len(grid.pins) > MAX_PLAIN_PINS:
-            return self._sorted_tally(grid, runs, by, observe)
-        tally = self._plain_tally(grid)
-        return self._cut_at_pins(tally, grid) if grid.pins else tally
+            return self._sorted_tally(grid, runs, by=by, observe=observe)
+        tally = self._plain_tally(grid, by)
+        return self._cut_at_pins(tally, grid, by) if grid.pins else tally
 
-    def _plain_tally(self, grid: Grid) -> Tally:
+    def _plain_tally(self, grid: Grid, by: str) -> Tally:
         """floor(score / unit) as an index into counts: a third of the time of a histogram."""
         unit = grid.pieces[0].unit
-        scale = 1 / unit
         summary = self.summary()
-        first, last = np.floor(summary.low * scale), np.floor(summary.high * scale)
-        counts = np.zeros(int(last - first) + 1, dtype=np.int64)
-        positions = np.empty(SMALL_CHUNK)
-        indices = np.empty(SMALL_CHUNK, dtype=np.int64)
-        n_invalid = 0
-        for _, chunk in self.chunks(SMALL_CHUNK):
-            position = np.floor(np.multiply(chunk, scale, out=positions[: len(chunk)]), out=positions[: len(chunk)])
-            if not (position.min() >= first and position.max() <= last):
-                position = position[np.isfinite(position)]
-                n_invalid += len(chunk) - len(position)
-            index = np.subtract(position, first, out=indices[: len(position)], casting="unsafe")
-            np.add.at(counts, index, 1)
-        occupied = np.flatnonzero(counts)
-        return Tally((occupied + first) * unit + 0.0, counts[None, occupied], n_invalid=n_invalid)
+        first, last = math.floor(summary.low / unit), math.floor(summary.high / unit)
+        size = last - first + 1
+        counts = np.zeros((self._n_rows(by), size), dtype=np.int64)
+        buffer, indices = np.empty(SMALL_CHUNK), np.empty(SMALL_CHUNK, dtype=np.int64)
+        n_counted = 0
+        for rows, chunk in self.chunks(SMALL_CHUNK):
+            keep = None if self._all_finite else np.isfinite(chunk)
+            scores = chunk if keep is None else chunk[keep]
+            position = np.multiply(scores, 1 / unit, out=buffer[: len(scores)])
+            np.floor(position, out=position)
+            index = np.subtract(position, float(first), out=indices[: len(scores)], casting="unsafe")
+            if by:
+                row = self._row(by, rows)
+                row = row if keep is None else row[keep]
+                row *= size
+                index += row
+            np.add.at(counts.reshape(-1), index, 1)
+            n_counted += len(scores)
+        occupied = np.flatnonzero(np.logical_or.reduce(counts, axis=0))
+        left = (occupied + float(first)) * unit + 0.0
+        return Tally(left, counts[:, occupied], n_invalid=len(self.scores) - n_counted)
 
-    def _cut_at_pins(self, tally: Tally, grid: Grid) -> Tally:
+    def _cut_at_pins(self, tally: Tally, grid: Grid, by: str) -> Tally:
         """The cells that hold a pin, counted again with the pins."""
         unit = grid.pieces[0].unit
         ends = np.unique(np.floor(np.array(grid.pins) / unit) * unit + 0.0)
-        cut = self._sorted_tally(grid, [Run(float(end), float(end + unit)) for end in ends], "", observe=False)
+        cut = self._sorted_tally(grid, [Run(float(end), float(end + unit)) for end in ends], by=by)
         whole = ~np.isin(tally.left, ends)
         left = np.concatenate((tally.left[whole], cut.left))
         order = np.argsort(left)
         count = np.concatenate((tally.count[:, whole], cut.count), axis=1)
         return Tally(left[order], count[:, order], n_invalid=tally.n_invalid)
 
-    def _sorted_tally(self, grid: Grid, runs: Sequence[Run], by: str, observe: bool) -> Tally:
+    def _sorted_tally(self, grid: Grid, runs: Sequence[Run], *, by: str = "", observe: bool = False) -> Tally:
         """Any grid: left ends by formula, then counted by sorting each chunk."""
         parts = []
         n_invalid = 0
@@ -154,21 +165,20 @@ class ArraySource:
             scores = np.sort(chunk[keep]) if not by else chunk[keep]
             row = self._row(by, rows)[keep] if by else np.zeros(len(scores), dtype=np.int64)
             parts.append(_counted(grid.left_ends(scores), scores, row, n_rows))
-        return _joined(parts, n_rows, n_invalid, observe)
+        return _joined(parts, n_rows, n_invalid, observe=observe)
 
     def _n_rows(self, by: str) -> int:
         if by == "label":
-            return 4
+            return N_LABEL_ROWS
         return 1 if not by or self.groups is None else int(self.groups.max(initial=0)) + 1
 
     def _row(self, by: str, rows: slice) -> Integers:
-        """0, 1, 2 for negative, positive, unlabelled; or the group."""
-        if by == "group":
-            assert self.groups is not None
-            return self.groups[rows]
+        """The row of a tally that each item counts in: by its label, or by its group."""
+        if by == "group" and self.groups is not None:
+            return self.groups[rows].copy()
         if self.labels is None:
-            return np.full(len(self.scores[rows]), 2)
-        return label_rows(self.labels[rows].astype(np.int64))
+            return np.full(len(self.scores[rows]), UNLABELLED_ROW)
+        return label_rows(self.labels[rows])
 
 
 Part = tuple[Floats, Integers, Floats, Floats]
@@ -188,7 +198,7 @@ def _counted(left: Floats, scores: Floats, row: Integers, n_rows: int) -> Part:
     return distinct, count, low, high
 
 
-def _joined(parts: list[Part], n_rows: int, n_invalid: int, observe: bool) -> Tally:
+def _joined(parts: list[Part], n_rows: int, n_invalid: int, *, observe: bool) -> Tally:
     """The chunks' counts added up."""
     if not parts:
         return Tally(np.empty(0), np.zeros((n_rows, 0), dtype=np.int64))

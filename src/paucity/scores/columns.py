@@ -65,6 +65,6 @@ def check_inclusion(n_wrong: int, example: float) -> None:
     """Inclusion probabilities lie in (0, 1]."""
     if n_wrong:
         raise InvalidDesign(
-            f"An inclusion probability must be above 0 and at most 1, but {n_wrong:,} are not, for example {example!r}. "
-            "Give every item the probability with which it could have been chosen for labelling."
+            f"An inclusion probability must be above 0 and at most 1, but {n_wrong:,} are not, "
+            f"for example {example!r}. Give every item the probability with which it could have been chosen."
         )

@@ -1,6 +1,7 @@
 """Count scores in fine cells: two passes, a third where scores crowd into few of them.
 
-The first pass asks for the number of items and the extremes, the second counts in one grid over that range.
+The first pass asks for the number of items and the extremes (Parquet knows them without reading), the second
+counts in one grid over that range.
 Where many items share a cell (a spike, a core dwarfed by its tails), further passes cut only these cells finer,
 until no cell holds more than its share or what it holds is one value. Whatever is decided here is decided from
 integer counts and observed extremes, so every engine takes the same decisions.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -27,7 +29,6 @@ from paucity.scores.cells import (
     runs_over,
     unit_for,
 )
-from paucity.validation import OTHER, UNKNOWN
 
 MAX_FINER_PASSES = 6
 MAX_PINS_AT_ONCE = 64
@@ -36,12 +37,11 @@ MARGIN = 64  # a cell that stays coarse is this many cells away from a crowd: it
 
 @dataclass(frozen=True)
 class Summary:
-    """What the first pass tells: how many items, the extremes of the finite scores, how many labels."""
+    """What the first pass tells: how many items, and the extremes of the finite scores."""
 
     n_items: int
     low: float
     high: float
-    n_labelled: int
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ class Labelled:
         )
 
 
+def no_labels() -> Labelled:
+    """Nothing is labelled."""
+    return Labelled(np.empty(0), np.empty(0, dtype=np.int64))
+
+
 @dataclass(frozen=True)
 class Tally:
     """Counts by cell, as an engine returns them: cells by left end, ascending."""
@@ -102,13 +107,13 @@ class Source(Protocol):
     library: str | None
 
     def summary(self) -> Summary:
-        """Items, extremes, labels."""
+        """Items and extremes."""
 
     def invalid(self) -> Invalid:
         """Scores that are missing or infinite, by kind."""
 
-    def labelled(self) -> Labelled:
-        """The labelled rows whose scores are finite, in any order; labels as codes."""
+    def labelled(self, most: int) -> Labelled | None:
+        """The labelled rows whose scores are finite, in any order; labels as codes. None where they are more."""
 
     def check_labels(self) -> None:
         """Raise the error that names a label outside what was expected."""
@@ -126,9 +131,13 @@ class Source(Protocol):
         """The highest unlabelled score at or above the given one; -inf where there is none."""
 
 
-def label_rows(codes: Integers) -> Integers:
-    """Rows of a tally by label: negative, positive, unlabelled, anything else."""
-    return np.where(codes == OTHER, 3, np.where(codes == UNKNOWN, 2, codes))
+N_LABEL_ROWS = 4
+NEGATIVE_ROW, POSITIVE_ROW, OTHER_ROW, UNLABELLED_ROW = range(N_LABEL_ROWS)
+
+
+def label_rows(codes: np.ndarray) -> Integers:
+    """Rows of a tally by label: the last two bits of 0, 1, 2 (neither) and -1 (unknown)."""
+    return (codes & (N_LABEL_ROWS - 1)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -139,10 +148,15 @@ class Cells:
     right: Floats
     low: Floats
     high: Floats
-    count: Integers
+    rows: Integers  # (n_rows, n_cells): one row, or one for each kind of label
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @cached_property
+    def count(self) -> Integers:
+        """All items in each cell."""
+        return self.rows[0] if len(self.rows) == 1 else np.asarray(self.rows.sum(axis=0))
 
     @property
     def n_items(self) -> int:
@@ -156,12 +170,12 @@ class Cells:
 
     def select(self, keep: np.ndarray) -> Cells:
         """Only these cells, in this order."""
-        return Cells(self.left[keep], self.right[keep], self.low[keep], self.high[keep], self.count[keep])
+        return Cells(self.left[keep], self.right[keep], self.low[keep], self.high[keep], self.rows[:, keep])
 
     def merged(self, other: Cells) -> Cells:
         """Two sets of cells without overlap, in order."""
-        names = ("left", "right", "low", "high", "count")
-        both = Cells(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))
+        names = ("left", "right", "low", "high", "rows")
+        both = Cells(*(np.concatenate((getattr(self, name), getattr(other, name)), axis=-1) for name in names))
         return both.select(np.argsort(both.left, kind="stable"))
 
 
@@ -179,10 +193,10 @@ def cells_of(tally: Tally, grid: Grid) -> Cells:
     right = grid.right_ends(tally.left)
     seen = tally.low is not None and tally.high is not None
     low, high = (tally.low, tally.high) if seen else (tally.left, right)
-    return Cells(tally.left, right, np.asarray(low), np.asarray(high), tally.count.sum(axis=0))
+    return Cells(tally.left, right, np.asarray(low), np.asarray(high), tally.count)
 
 
-def count_on_edges(source: Source, summary: Summary, edges: Floats) -> Counted:
+def count_on_edges(source: Source, summary: Summary, edges: Floats, *, by: str = "") -> Counted:
     """One pass on a grid that knows all the edges of an earlier table.
 
     Edges that lie on no grid (0.1, 0.2, ...) cost comparisons, so where there are many, a pass without them comes
@@ -191,11 +205,11 @@ def count_on_edges(source: Source, summary: Summary, edges: Floats) -> Counted:
     grid = grid_for_edges(edges, low=summary.low, high=summary.high)
     if len(grid.pins) > MAX_PINS_AT_ONCE:
         unpinned = Grid(grid.pieces)
-        tally = source.tally(unpinned, observe=True)
+        tally = source.tally(unpinned, by=by, observe=True)
         cells = cells_of(tally, unpinned)
         if not divided(cells, grid.pins).any():
             return Counted(cells, unpinned, tally.n_invalid)
-    tally = source.tally(grid, observe=True)
+    tally = source.tally(grid, by=by, observe=True)
     return Counted(cells_of(tally, grid), grid, tally.n_invalid)
 
 
@@ -206,10 +220,10 @@ def divided(cells: Cells, pins: Sequence[float]) -> np.ndarray:
     return ~cells.single & (last > first)
 
 
-def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequence[float]) -> Counted:
+def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequence[float] = (), by: str = "") -> Counted:
     """One pass over the whole range, then finer ones where cells are crowded."""
     grid = Grid(first_pieces(summary, n_bins), tuple(pins))
-    tally = source.tally(grid)
+    tally = source.tally(grid, by=by)
     cells = cells_of(tally, grid)
     n_invalid = tally.n_invalid
     seen = False
@@ -220,7 +234,7 @@ def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequenc
         pieces = finer_step(cells, crowded, grid, summary, already_seen=seen)
         if not pieces:
             break
-        cells, grid = recount(source, cells, grid, pieces)
+        cells, grid = recount(source, cells, grid, pieces, by=by)
         seen = True
     return Counted(cells, grid, n_invalid)
 
@@ -265,14 +279,15 @@ def collapsed(cells: Cells, crowded: np.ndarray) -> bool:
     return bool(touches_zero and 2 * largest.sum() >= cells.n_items)
 
 
-def recount(source: Source, cells: Cells, grid: Grid, pieces: tuple[Piece, ...]) -> tuple[Cells, Grid]:
+def recount(source: Source, cells: Cells, grid: Grid, pieces: tuple[Piece, ...], *, by: str) -> tuple[Cells, Grid]:
     """The cells with those inside the pieces replaced by finer ones."""
     inside = np.zeros(len(cells), dtype=bool)
     for piece in pieces:
         inside |= (cells.left >= piece.low) & (cells.left < piece.high)
     finer = Grid(grid.pieces + pieces, grid.pins)
     runs = [Run(piece.low, piece.high) for piece in pieces]
-    return cells.select(~inside).merged(cells_of(source.tally(finer, runs=runs, observe=True), finer)), finer
+    tally = source.tally(finer, runs=runs, by=by, observe=True)
+    return cells.select(~inside).merged(cells_of(tally, finer)), finer
 
 
 def check_scores(n_invalid: int, n_items: int, source: Source, *, drop_invalid: bool) -> Invalid:

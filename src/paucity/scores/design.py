@@ -230,7 +230,10 @@ def told_from(pattern: LabelPattern) -> LabelDesign:
     if pattern.lowest_labelled > pattern.highest_unlabelled:
         return LabelDesign.above(pattern.in_user_units(pattern.lowest_labelled))
     if pattern.line is not None:
-        line, side = pattern.in_user_units(pattern.line), ("at or below", "above") if pattern.turned else ("at or above", "below")
+        line, side = (
+            pattern.in_user_units(pattern.line),
+            ("at or below", "above") if pattern.turned else ("at or above", "below"),
+        )
         raise AmbiguousDesign(
             f"All {pattern.n_above_line:,} items {side[0]} {line:g} are labelled, and "
             f"{pattern.n_below_line:,} of those {side[1]}. How were these chosen? "

@@ -43,16 +43,19 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], str]:
             f"Expected a path of this machine, found the address {name!r}. paucity reads nothing from the network; "
             "download the file, or pass a frame or a DuckDB relation that reads it."
         )
-    found = [name] if os.path.isfile(name) else sorted(glob.glob(os.path.expanduser(name), recursive=True))
-    found = [file for file in found if os.path.isfile(file)]
+    whole = Path(name).expanduser()
+    matches = [str(whole)] if whole.is_file() else glob.glob(str(whole), recursive=True)  # noqa: PTH207 (absolute too)
+    found = sorted(file for file in matches if Path(file).is_file())
     if not found:
         raise InvalidSource(
-            f"No file matches {name!r} (looked from {os.path.basename(os.getcwd())!r}). "
+            f"No file matches {name!r} (looked from the folder {Path.cwd().name!r}). "
             'Give a path or a pattern such as "scores/*.parquet".'
         )
     formats = sorted({_format(file) for file in found})
     if len(formats) > 1:
-        raise InvalidSource(f"The files of {name!r} are of different kinds: {', '.join(formats)}. Read one kind at a time.")
+        raise InvalidSource(
+            f"The files of {name!r} are of different kinds: {', '.join(formats)}. Read one kind at a time."
+        )
     return found, formats[0]
 
 
@@ -118,8 +121,8 @@ def typed(rows: Any, columns: Columns) -> Any:
 def unreadable(path: Any, error: Exception) -> InvalidSource:
     """DuckDB's first line in an error of ours."""
     return InvalidSource(
-        f"{os.fspath(path)!r} cannot be read as {'Parquet, CSV or JSON'} by its ending: "
-        f"{str(error).strip().splitlines()[0]}. Check that the file is whole and of that kind."
+        f"{os.fspath(path)!r} cannot be read as what its ending says it is: {str(error).strip().splitlines()[0]} "
+        "Check that the file is whole and of that kind."
     )
 
 
@@ -127,3 +130,10 @@ def numbered(rows: Any, name: str) -> Any:
     """The relation with each row's position in the files, in order."""
     quoted = '"' + name.replace('"', '""') + '"'
     return rows.project(f"*, row_number() OVER () - 1 AS {quoted}")
+
+
+def write_parquet(columns: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Arrays as the columns of a Parquet file."""
+    database = connection()
+    database.register("columns_to_write", columns)
+    database.table("columns_to_write").write_parquet(os.fspath(path))

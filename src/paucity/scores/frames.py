@@ -18,7 +18,7 @@ from paucity.exceptions import InvalidColumns, InvalidDesign, InvalidLabels, Inv
 from paucity.scores.arrays import ArraySource
 from paucity.scores.cells import MAX_FLOAT, STEPS_PER_OCTAVE, Floats, Grid, Integers, Piece, Run
 from paucity.scores.columns import Columns, check_inclusion, check_strata, inclusion_rungs
-from paucity.scores.counting import Invalid, Labelled, Source, Summary, Tally, label_rows
+from paucity.scores.counting import N_LABEL_ROWS, Invalid, Labelled, Source, Summary, Tally, label_rows, no_labels
 from paucity.validation import (
     NEGATIVE_WORDS,
     OTHER,
@@ -164,6 +164,20 @@ def label_expression(dtype: Any, columns: Columns) -> nw.Expr:
         f"Labels must be numbers, true/false or words, but column {columns.label!r} is of type {dtype}. "
         "Convert it to 0, 1 and null."
     )
+
+
+def known_expression(dtype: Any, columns: Columns) -> Any:
+    """Whether a label is known, put so simply that an engine can skip rows by it."""
+    column = nw.col(columns.label)
+    if dtype == nw.Boolean:
+        return ~column.is_null()
+    if dtype.is_numeric():
+        known = ~column.is_null()
+        minus_one_is_unknown = columns.positive is None or positive_number(columns.positive) != UNKNOWN
+        if minus_one_is_unknown and not dtype.is_unsigned_integer():
+            known = known & (column != UNKNOWN)
+        return known & ~column.is_nan() if dtype.is_float() else known
+    return label_expression(dtype, columns) != UNKNOWN
 
 
 def _choose(*cases: tuple[Any, int], otherwise: int) -> Any:
@@ -316,8 +330,9 @@ class LazySource:
         p = nw.col(columns.inclusion).cast(nw.Float64)
         return _rung(p, 0, list(inclusion_rungs()))
 
-    def _rows(self, *extra: str) -> Frame:
+    def _rows(self, *extra: str, only: Any = None) -> Frame:
         """The score as float64, turned where low is suspicious, and what else is asked for."""
+        frame = self.frame if only is None else self.frame.filter(only)
         score = nw.col(self.columns.score).cast(nw.Float64)
         named = {"score": score if self.columns.higher_is_positive else score * -1.0}
         if "label" in extra:
@@ -327,24 +342,17 @@ class LazySource:
             named["group"] = self._group()
         if "inclusion" in extra:
             named["inclusion"] = nw.col(self.columns.inclusion).cast(nw.Float64)
-        return self.frame.select(**named)
+        return frame.select(**named)
 
     def summary(self) -> Summary:
-        """Items, extremes, labels."""
-        rows = self._rows("label")
-        known = nw.when(nw.col("label") >= 0).then(nw.col("label"))
-        found = answer(
-            rows.select(score=nw.col("score"), known=known).select(
-                n=nw.len(), low=nw.col("score").min(), high=nw.col("score").max(), n_labelled=nw.col("known").count()
-            )
-        )
+        """Items and extremes."""
+        extremes = {"low": nw.col("score").min(), "high": nw.col("score").max()}
+        found = answer(self._rows().select(n=nw.len(), **extremes))
+        n_items = int(found["n"][0])
+        if not np.isfinite([*_float(found["low"]), *_float(found["high"])]).all():
+            found = answer(self._rows().filter(_finite()).select(**extremes))
         low, high = _float(found["low"])[0], _float(found["high"])[0]
-        if not (np.isfinite(low) and np.isfinite(high)):
-            finite = self._rows().filter(_finite())
-            extremes = answer(finite.select(low=nw.col("score").min(), high=nw.col("score").max()))
-            low, high = _float(extremes["low"])[0], _float(extremes["high"])[0]
-            low, high = (math.inf, -math.inf) if math.isnan(low) else (low, high)
-        return Summary(int(found["n"][0]), float(low) + 0.0, float(high) + 0.0, int(found["n_labelled"][0]))
+        return Summary(n_items, math.inf, -math.inf) if math.isnan(low) else Summary(n_items, low + 0.0, high + 0.0)
 
     def invalid(self) -> Invalid:
         """Scores that are missing or infinite, by kind."""
@@ -356,12 +364,21 @@ class LazySource:
         counts = dict(zip(found["kind"].astype(int).tolist(), found["n"].astype(int).tolist(), strict=True))
         return Invalid(*(counts.get(number, 0) for number in range(3)))
 
-    def labelled(self) -> Labelled:
-        """The labelled rows whose scores are finite."""
-        names = ["label"]
-        names += ["group"] if self.strata else []
-        names += ["inclusion"] if self.columns.inclusion else []
-        found = answer(self._rows(*names).filter(_finite() & (nw.col("label") >= 0)))
+    def labelled(self, most: int) -> Labelled | None:
+        """The labelled rows whose scores are finite; None where they are more."""
+        label = self.columns.label
+        if label is None:
+            return no_labels()
+        names = ["label", *(["group"] if self.strata else []), *(["inclusion"] if self.columns.inclusion else [])]
+        rows = self._rows(*names, only=known_expression(self.schema[label], self.columns)).filter(_finite())
+        if self.frame.implementation is nw.Implementation.DASK:  # its head looks into the first partition only
+            if int(answer(rows.select(n=nw.len()))["n"][0]) > most:
+                return None
+        else:
+            rows = rows.head(most + 1)
+        found = answer(rows)
+        if len(found["score"]) > most:
+            return None
         return Labelled(
             scores=_float(found["score"]),
             values=found["label"].astype(np.int64),
@@ -401,8 +418,10 @@ class LazySource:
         cell = nw.when(_finite()).then(left).otherwise(nw.lit(math.inf))
         names = ["cell", *([by] if by else [])]
         wanted = {name: nw.col(name) for name in names[1:]} | ({"score": nw.col("score")} if observe else {})
-        rows = rows.select(cell=cell, pin=balanced(grid.pins, nw.col("score")), **wanted) if grid.pins else rows.select(
-            cell=cell, **wanted
+        rows = (
+            rows.select(cell=cell, pin=balanced(grid.pins, nw.col("score")), **wanted)
+            if grid.pins
+            else rows.select(cell=cell, **wanted)
         )
         if grid.pins:
             cut = nw.when(nw.col("pin") > nw.col("cell")).then(nw.col("pin")).otherwise(nw.col("cell"))
@@ -410,7 +429,7 @@ class LazySource:
         extremes = {"low": nw.col("score").min(), "high": nw.col("score").max()} if observe else {}
         found = answer(rows.group_by(*names).agg(n=nw.len(), **extremes))
         row = self._row_numbers(by, found)
-        n_rows = {"": 1, "label": 4, "group": len(self.strata)}[by]
+        n_rows = {"": 1, "label": N_LABEL_ROWS, "group": len(self.strata)}[by]
         return added_up(_float(found["cell"]), row, found["n"].astype(np.int64), n_rows, found if observe else {})
 
     def _row_numbers(self, by: str, found: Answer) -> Integers:
@@ -474,9 +493,11 @@ def _unmasked(values: Any) -> np.ndarray:
 
 def _float(values: np.ndarray) -> Floats:
     """Float64 with NaN for None."""
-    return np.array([math.nan if value is None else value for value in values], dtype=np.float64) if (
-        values.dtype.kind == "O"
-    ) else values.astype(np.float64)
+    return (
+        np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+        if (values.dtype.kind == "O")
+        else values.astype(np.float64)
+    )
 
 
 def to_frame(columns: dict[str, Any], library: str | None) -> Any:
@@ -489,7 +510,9 @@ def to_frame(columns: dict[str, Any], library: str | None) -> Any:
     raise MissingExtra("A frame needs Polars, pandas or Arrow, and none of them is installed. Type: pip install polars")
 
 
-def rows_by_key(frame: Frame, key: str, keys: Sequence[Any], *, library: str | None = "same", drop: bool = False) -> Any:
+def rows_by_key(
+    frame: Frame, key: str, keys: Sequence[Any], *, library: str | None = "same", drop: bool = False
+) -> Any:
     """The rows with the given keys, in that order; each must be there once."""
     check_column(key, frame.collect_schema().names(), "key")
     wanted = [plain(value) for value in keys]

@@ -46,7 +46,8 @@ def select_rows(
     """
     if isinstance(source, ScoreTable):
         raise InvalidSource(
-            "A ScoreTable holds counts, no rows. Pass the data that it was built from: the frame, the path or the arrays."
+            "Expected the data that a table was built from, found the table: it holds counts, no rows. "
+            "Pass the frame, the path or the arrays."
         )
     by_key = key is not None and keys is not None
     if by_key == (positions is not None) or (key is None) != (keys is None):
@@ -87,7 +88,9 @@ def rows_of_arrays(pair: tuple[Any, ...], positions: Any) -> tuple[Any, ...]:
 def check_in_range(positions: Sequence[int], n_rows: int) -> None:
     """No position beyond the last row."""
     if positions and max(positions) >= n_rows:
-        raise InvalidInput(f"Position {max(positions):,} was asked for, but there are {n_rows:,} rows, numbered from 0.")
+        raise InvalidInput(
+            f"Position {max(positions):,} was asked for, but there are {n_rows:,} rows, numbered from 0."
+        )
 
 
 def rows_of_files(path: Any, key: str | None, keys: Sequence[Any] | None, positions: Any) -> Any:

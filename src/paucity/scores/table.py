@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -162,7 +161,12 @@ class ScoreTable:
     def diagnosis(self) -> tuple[str, ...]:
         """What is special about these scores and labels, in sentences."""
         n_positive = int(self.positive.sum())
-        facts: dict[str, Any] = {"n_items": self.n_items, "n_labelled": self.n_labelled, "low": self.low, "high": self.high}
+        facts: dict[str, Any] = {
+            "n_items": self.n_items,
+            "n_labelled": self.n_labelled,
+            "low": self.low,
+            "high": self.high,
+        }
         codes = {
             "no_labels": self.n_labelled == 0,
             "census": self.n_labelled == self.n_items,
@@ -189,8 +193,14 @@ class ScoreTable:
         asked = self.turn(finite_numbers((threshold,), "threshold")[0])
         first, exact = self._first_bin(asked)
         edge = asked if exact else float(self.edges[first])
-        counts = (int(kind[first:].sum()) for kind in (self.unlabelled, self.negative, self.positive))
-        return Alerts(self.turn(asked), self.turn(edge), *counts, exact=exact)
+        return Alerts(
+            asked=self.turn(asked),
+            threshold=self.turn(edge),
+            unlabelled=int(self.unlabelled[first:].sum()),
+            negative=int(self.negative[first:].sum()),
+            positive=int(self.positive[first:].sum()),
+            exact=exact,
+        )
 
     def _first_bin(self, threshold: float) -> tuple[int, bool]:
         """The first bin at or above the threshold, and whether all below it lie below the threshold."""
@@ -200,7 +210,7 @@ class ScoreTable:
             return len(self), True
         after = int(np.searchsorted(self.edges[1:-1], threshold)) + 1
         occupied = self.counts[after - 1] > 0
-        if after < len(self) and self.edges[after] == threshold or not occupied:
+        if (after < len(self) and self.edges[after] == threshold) or not occupied:
             return after, True
         if self.v[after - 1] == 0:  # one value in the bin
             return (after - 1 if self.x[after - 1] >= threshold else after), True
@@ -213,10 +223,7 @@ class ScoreTable:
 
     def _pattern(self) -> LabelPattern:
         declared = self.design.threshold
-        if declared is not None:
-            line = self.turn(declared)
-        else:
-            line = self._fully_labelled_from()
+        line = self._fully_labelled_from() if declared is None else self.turn(declared)
         labelled = self.negative + self.positive
         first = self._first_bin(line)[0] if line is not None else len(self)
         return LabelPattern(
@@ -325,8 +332,11 @@ def added(a: ScoreTable, b: ScoreTable) -> ScoreTable:
         lowest_labelled=min(a.lowest_labelled, b.lowest_labelled),
         highest_unlabelled=max(a.highest_unlabelled, b.highest_unlabelled),
         strata_counts=None if a.strata_counts is None else a.strata_counts + b.strata_counts,
-        n_dropped={kind: n for kind in ("missing", "plus_infinity", "minus_infinity")
-                   if (n := a.n_dropped.get(kind, 0) + b.n_dropped.get(kind, 0))},
+        n_dropped={
+            kind: n
+            for kind in ("missing", "plus_infinity", "minus_infinity")
+            if (n := a.n_dropped.get(kind, 0) + b.n_dropped.get(kind, 0))
+        },
         n_outside=a.n_outside + b.n_outside,
         thresholds=tuple(sorted({*a.thresholds, *b.thresholds})),
         **pooled_labels(a, b),
@@ -338,6 +348,7 @@ def pooled_labels(a: ScoreTable, b: ScoreTable) -> dict[str, Any]:
     names = ("labelled_inclusion", "labelled_strata", "labelled_values", "labelled_scores")
     if a.labelled_scores is None or b.labelled_scores is None or a.n_labelled + b.n_labelled > MAX_LABELLED:
         return dict.fromkeys(names)
-    both = {name: np.concatenate((getattr(a, name), getattr(b, name))) for name in names if getattr(a, name) is not None}
-    order = np.lexsort([both[name] for name in names if name in both])
-    return {name: both[name][order] for name in both}
+    held = {name: [array for table in (a, b) if (array := getattr(table, name)) is not None] for name in names}
+    both = {name: np.concatenate(arrays) for name, arrays in held.items() if arrays}
+    order = np.lexsort(list(both.values()))
+    return {name: array[order] for name, array in both.items()}

@@ -1,0 +1,1 @@
+"""Speed and memory against peers, as ratios in one run."""

@@ -1,0 +1,1 @@
+"""The command line: a file a command, each a thin face over the library."""
