@@ -118,7 +118,7 @@ def is_unknown(value: Any) -> bool:
 def label_codes(labels: Any, positive: Any = None) -> NDArray[np.int8]:
     """Labels as 1, 0 and -1 for unknown, from any array of two values and unknowns."""
     if isinstance(labels, np.ma.MaskedArray):
-        labels = labels.astype(object).filled(None)
+        labels = np.ma.filled(labels.astype(object), None)
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

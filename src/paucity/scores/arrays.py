@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from paucity.scores.cells import MAX_FLOAT, Floats, Grid, Integers, Run
-from paucity.scores.counting import N_LABEL_ROWS, UNLABELLED_ROW, Invalid, Labelled, Summary, Tally, label_rows
+from paucity.scores.counting import (
+    N_LABEL_ROWS,
+    UNLABELLED_ROW,
+    Invalid,
+    Labelled,
+    Summary,
+    Tally,
+    label_rows,
+    no_labels,
+)
 
 CHUNK = 2**18
 SMALL_CHUNK = 2**16  # of the plain grid: positions, indices and counts together fit the second-level cache
@@ -71,16 +80,18 @@ class ArraySource:
     def labelled(self, most: int) -> Labelled | None:
         """The labelled rows whose scores are finite; None where they are more."""
         found: list[Integers] = []
-        for start in range(0, 0 if self.labels is None else len(self.labels), SMALL_CHUNK):
+        if self.labels is None:
+            return no_labels()
+        for start in range(0, len(self.labels), SMALL_CHUNK):
             found.append(np.flatnonzero(self.labels[start : start + SMALL_CHUNK] >= 0) + start)
             if sum(map(len, found)) > most:
                 return None
-        rows = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        rows = np.concatenate(found)
         scores = self.scores[rows].astype(np.float64) * self.sign
         rows, scores = rows[np.isfinite(scores)], scores[np.isfinite(scores)]
         return Labelled(
             scores=scores,
-            values=np.empty(0, dtype=np.int64) if self.labels is None else self.labels[rows].astype(np.int64),
+            values=self.labels[rows].astype(np.int64),
             groups=None if self.groups is None else self.groups[rows],
             inclusion=None if self.inclusion is None else self.inclusion[rows],
         )
@@ -139,7 +150,7 @@ class ArraySource:
             n_counted += len(scores)
         occupied = np.flatnonzero(np.logical_or.reduce(counts, axis=0))
         left = (occupied + float(first)) * unit + 0.0
-        return Tally(left, counts[:, occupied], n_invalid=len(self.scores) - n_counted)
+        return Tally(np.asarray(left, dtype=np.float64), counts[:, occupied], n_invalid=len(self.scores) - n_counted)
 
     def _cut_at_pins(self, tally: Tally, grid: Grid, by: str) -> Tally:
         """The cells that hold a pin, counted again with the pins."""
@@ -159,7 +170,7 @@ class ArraySource:
         n_rows = self._n_rows(by)
         for rows, chunk in self.chunks():
             keep = (chunk >= -MAX_FLOAT) & (chunk <= MAX_FLOAT)
-            n_invalid += len(chunk) - np.count_nonzero(keep)
+            n_invalid += len(chunk) - int(np.count_nonzero(keep))
             if runs:
                 keep &= np.logical_or.reduce([(chunk >= run.low) & (chunk < run.high) for run in runs])
             scores = np.sort(chunk[keep]) if not by else chunk[keep]

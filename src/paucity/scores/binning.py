@@ -125,14 +125,15 @@ def moments_in_bins(cells: Cells, edges: Floats, summary: Summary) -> tuple[Floa
     middle = edges[:-1] / 2 + edges[1:] / 2
     share = cells.count / np.where(n > 0, n, 1.0)[where]
     x = np.where(n > 0, np.bincount(where, weights=share * centre, minlength=n_bins), middle)
-    v = np.bincount(where, weights=share * (spread + (centre - x[where]) ** 2), minlength=n_bins)
+    deviations = share * (spread + (centre - x[where]) ** 2)
+    v = np.asarray(np.bincount(where, weights=deviations, minlength=n_bins), dtype=np.float64)
     one = np.bincount(where, minlength=n_bins) == 1  # no rounding where a bin is one cell
     x[where[one[where]]] = centre[one[where]]
     v[where[one[where]]] = spread[one[where]]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(left > 0, np.log(centre) - spread / (2 * centre**2), math.nan)
         log_middle = np.where(middle > 0, np.log(middle), math.nan)
-    log_x = np.where(n > 0, np.bincount(where, weights=share * logs, minlength=n_bins), log_middle)
+    log_x: Floats = np.where(n > 0, np.bincount(where, weights=share * logs, minlength=n_bins), log_middle)
     return x, v, log_x
 
 

@@ -12,11 +12,11 @@ from paucity.exceptions import InvalidColumns, InvalidDesign, InvalidInput, Inva
 from paucity.scores.arrays import ArraySource
 from paucity.scores.binning import table_of
 from paucity.scores.cells import Floats, Integers
-from paucity.scores.columns import Columns, check_strata
+from paucity.scores.columns import Columns, check_strata, inclusion_groups
 from paucity.scores.counting import Source
 from paucity.scores.design import LabelDesign, as_design
 from paucity.scores.files import is_path, relation
-from paucity.scores.frames import frame_source, inclusion_groups, narwhals_frame
+from paucity.scores.frames.opening import frame_source, narwhals_frame
 from paucity.scores.table import ScoreTable
 from paucity.validation import finite_numbers, label_codes, scores_array
 
@@ -212,7 +212,8 @@ def checked_pair(data: tuple[Any, ...]) -> tuple[Any, Any]:
     scores, labels = data
     if np.ndim(scores) == 0:
         raise InvalidSource(f"Expected a pair of arrays (scores, labels), found {scores!r} as scores. Pass arrays.")
-    first, second = getattr(scores, "index", None), getattr(labels, "index", None)
+    first: Any = getattr(scores, "index", None)
+    second: Any = getattr(labels, "index", None)
     if (
         hasattr(first, "equals")
         and hasattr(second, "equals")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paucity.exceptions import InvalidColumns, InvalidDesign
+from paucity.scores.cells import Floats, Integers
 from paucity.validation import check_column, listed
 
 MAX_STRATA = 64
@@ -68,3 +70,18 @@ def check_inclusion(n_wrong: int, example: float) -> None:
             f"An inclusion probability must be above 0 and at most 1, but {n_wrong:,} are not, "
             f"for example {example!r}. Give every item the probability with which it could have been chosen."
         )
+
+
+def inclusion_groups(inclusion: Floats) -> tuple[tuple[str, ...], Integers]:
+    """Items of nearly the same inclusion probability as groups; only rungs that occur."""
+    wrong = ~((inclusion > 0) & (inclusion <= 1))
+    check_inclusion(int(np.count_nonzero(wrong)), float(inclusion[wrong][0]) if wrong.any() else math.nan)
+    rungs = inclusion_rungs()
+    rung = np.maximum(np.searchsorted(rungs, inclusion, side="right") - 1, 0)
+    present, groups = np.unique(rung, return_inverse=True)
+    return tuple(rung_name(int(number)) for number in present), groups.astype(np.int64)
+
+
+def rung_name(number: int) -> str:
+    """The name of a group of inclusion probabilities: its lower end."""
+    return f"inclusion from {inclusion_rungs()[number]:.6g}"

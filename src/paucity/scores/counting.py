@@ -263,13 +263,24 @@ def finer_step(
 ) -> tuple[Piece, ...]:
     """The crowded stretches in finer cells; none where nothing would be gained."""
     left, right = cells.left[crowded], cells.right[crowded]
-    pieces = finer_pieces(left, right, low=summary.low, high=summary.high, margin=MARGIN)
+    pieces = whole_cells(finer_pieces(left, right, low=summary.low, high=summary.high, margin=MARGIN), grid)
     if already_seen and not any(piece.floating for piece in grid.pieces) and collapsed(cells, crowded):
         return tuple(replace(piece, floating=True) for piece in pieces)
     if pieces or already_seen:
         return pieces
     # no finer, but once more with the extremes of every cell, which tell single values
     return tuple(Piece(run.low, run.high, grid.pieces[0].unit) for run in runs_over(left, right))
+
+
+def whole_cells(pieces: tuple[Piece, ...], grid: Grid) -> tuple[Piece, ...]:
+    """The stretches, widened to ends of cells of the grid: a cell is counted again whole or not at all."""
+    low, high = (np.array([getattr(piece, end) for piece in pieces]) for end in ("low", "high"))
+    begins, last = grid.left_ends(low), grid.left_ends(high)
+    ends = np.where(last == high, high, grid.right_ends(last))
+    return tuple(
+        replace(piece, low=begin, high=end)
+        for piece, begin, end in zip(pieces, begins.tolist(), ends.tolist(), strict=True)
+    )
 
 
 def collapsed(cells: Cells, crowded: np.ndarray) -> bool:

@@ -64,9 +64,14 @@ def atoms(cells: Cells, share: float) -> np.ndarray:
 
 def boundaries(cells: Cells) -> Floats:
     """Where a bin begins if it begins with a cell: at its left end; at a short number where a cell is one value."""
-    lower = np.concatenate(([np.nextafter(cells.left[0], -math.inf)], cells.right[:-1]))
-    by_value = (cells.right == cells.left) & (lower < cells.left)
-    return np.where(by_value, short_number_between(lower, cells.left), cells.left)
+    begins = cells.left.copy()
+    by_value = np.flatnonzero(cells.right == cells.left)
+    if len(by_value):
+        before = np.concatenate(([np.nextafter(cells.left[0], -math.inf)], cells.right[:-1]))[by_value]
+        begins[by_value] = np.where(
+            before < begins[by_value], short_number_between(before, begins[by_value]), begins[by_value]
+        )
+    return begins
 
 
 def short_number_between(low: Floats, high: Floats) -> Floats:

@@ -75,7 +75,7 @@ def connection() -> Any:
         import duckdb
     except ImportError as error:
         raise MissingExtra('Reading files needs DuckDB. Type: pip install "paucity[cli]"') from error
-    settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     return duckdb.connect(":memory:", config=settings)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from paucity.exceptions import InvalidColumns, InvalidInput, InvalidSource
 from paucity.scores.files import is_path, numbered, relation
-from paucity.scores.frames import free_name, narwhals_frame, rows_by_key, rows_by_position
+from paucity.scores.frames.answers import free_name, rows_by_key, rows_by_position
+from paucity.scores.frames.opening import narwhals_frame
 from paucity.scores.table import ScoreTable
 
 

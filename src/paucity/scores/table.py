@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -281,7 +282,7 @@ class ScoreTable:
 
     def to_frame(self) -> Any:
         """The bins as a frame of the library that the scores came in, else of the first one installed."""
-        from paucity.scores.frames import to_frame
+        from paucity.scores.frames.answers import to_frame
 
         columns = {
             "low": self.edges[:-1],
@@ -316,14 +317,12 @@ def added(a: ScoreTable, b: ScoreTable) -> ScoreTable:
     """Counts add; moments are pooled by the items behind them."""
     n, m = a.counts.astype(np.float64), b.counts.astype(np.float64)
     share = np.divide(m, n + m, out=np.full(len(a), 0.5), where=n + m > 0)
-    log_share = np.where(m == 0, 0.0, np.where(n == 0, 1.0, share))
+    only_a, only_b = (m == 0), (n == 0)  # NaN of an empty side must not spread
     return replace(
         a,
         x=a.x + share * (b.x - a.x),
         v=(1 - share) * a.v + share * b.v + share * (1 - share) * (b.x - a.x) ** 2,
-        log_x=np.where(
-            log_share == 0, a.log_x, np.where(log_share == 1, b.log_x, a.log_x + log_share * (b.log_x - a.log_x))
-        ),
+        log_x=np.where(only_a, a.log_x, np.where(only_b, b.log_x, a.log_x + share * (b.log_x - a.log_x))),
         unlabelled=a.unlabelled + b.unlabelled,
         negative=a.negative + b.negative,
         positive=a.positive + b.positive,
@@ -331,12 +330,8 @@ def added(a: ScoreTable, b: ScoreTable) -> ScoreTable:
         high=max(a.high, b.high),
         lowest_labelled=min(a.lowest_labelled, b.lowest_labelled),
         highest_unlabelled=max(a.highest_unlabelled, b.highest_unlabelled),
-        strata_counts=None if a.strata_counts is None else a.strata_counts + b.strata_counts,
-        n_dropped={
-            kind: n
-            for kind in ("missing", "plus_infinity", "minus_infinity")
-            if (n := a.n_dropped.get(kind, 0) + b.n_dropped.get(kind, 0))
-        },
+        strata_counts=None if a.strata_counts is None or b.strata_counts is None else a.strata_counts + b.strata_counts,
+        n_dropped=dict(Counter(a.n_dropped) + Counter(b.n_dropped)),
         n_outside=a.n_outside + b.n_outside,
         thresholds=tuple(sorted({*a.thresholds, *b.thresholds})),
         **pooled_labels(a, b),
