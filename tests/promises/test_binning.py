@@ -18,9 +18,9 @@ SHAPES = {
     "normal-normal, rare": ("normal", (0.0, 1.0), "normal", (3.0, 1.0), 0.01),
     "normal-normal, near": ("normal", (0.0, 1.0), "normal", (2.0, 0.7), 0.1),
     "lognormal-normal": ("lognormal", (1.0, 0.5), "normal", (9.0, 1.5), 0.05),
-    "lognormal-normal, heavy": ("lognormal", (0.0, 1.0), "normal", (20.0, 4.0), 0.02),
+    "lognormal-normal, heavy": ("lognormal", (0.0, 1.8), "normal", (150.0, 30.0), 0.02),
     "gamma-normal": ("gamma", (2.0, 1.0), "normal", (8.0, 1.0), 0.03),
-    "t-normal": ("student_t", (0.0, 1.0, 3.0), "normal", (6.0, 1.5), 0.03),
+    "t-normal": ("student_t", (0.0, 1.0, 1.6), "normal", (12.0, 1.5), 0.03),
     "spike": ("normal", (0.0, 1.0), "normal", (2.5, 0.001), 0.05),
 }
 POSITIVE_PARAMETERS = {"sd", "scale", "df", "shape", "rate", "sd_of_log"}  # searched by their logarithm
@@ -110,9 +110,10 @@ def error_of(name, points, weight, scores):
     return np.max(np.abs(scale @ difference) / np.sqrt((scale**2).sum(axis=1)))
 
 
+@pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.promise)])
 @pytest.mark.parametrize("name", SHAPES)
-def test_binning_costs_less_than_a_twentieth_of_a_standard_error(name):
-    scores = scores_of(name)
+def test_binning_costs_less_than_a_twentieth_of_a_standard_error(name, seed):
+    scores = scores_of(name, seed)
     table = score_table(scores)
     assert len(table) <= 4096
     assert error_of(name, *from_bins(table.x, table.v, table.counts), scores) <= BAR

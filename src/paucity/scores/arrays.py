@@ -79,13 +79,15 @@ class ArraySource:
 
     def labelled(self, most: int) -> Labelled | None:
         """The labelled rows whose scores are finite; None where they are more."""
-        found: list[Integers] = []
         if self.labels is None:
             return no_labels()
-        for start in range(0, len(self.labels), SMALL_CHUNK):
-            found.append(np.flatnonzero(self.labels[start : start + SMALL_CHUNK] >= 0) + start)
-            if sum(map(len, found)) > most:
+        starts = range(0, len(self.labels), SMALL_CHUNK)
+        n_found = 0
+        for start in starts:
+            n_found += int(np.count_nonzero(self.labels[start : start + SMALL_CHUNK] >= 0))
+            if n_found > most:
                 return None
+        found = [np.flatnonzero(self.labels[start : start + SMALL_CHUNK] >= 0) + start for start in starts]
         rows = np.concatenate(found)
         scores = self.scores[rows].astype(np.float64) * self.sign
         rows, scores = rows[np.isfinite(scores)], scores[np.isfinite(scores)]

@@ -52,8 +52,9 @@ def table_of(
         ends = with_all_pins(edges, pins)
     dropped = check_scores(counted.n_invalid, summary.n_items, source, drop_invalid=drop_invalid)
     check_unchanged(summary.n_items, counted.cells.n_items + counted.n_invalid)
-    x, v, log_x = moments_in_bins(counted.cells, ends, summary)
-    rows = rows_in_bins(counted.cells, ends)
+    where = bin_of_cells(counted.cells, ends)
+    x, v, log_x = moments_in_bins(counted.cells, where, ends, summary)
+    rows = rows_in_bins(counted.cells, where, len(ends) - 1)
     labels = labels_in_bins(source, summary, labelled, rows, ends)
     return ScoreTable(
         edges=ends,
@@ -113,13 +114,18 @@ def beyond(cells: Cells, edges: Floats) -> int:
     return int(cells.count[(cells.high < edges[0]) | (cells.low >= edges[-1])].sum())
 
 
-def moments_in_bins(cells: Cells, edges: Floats, summary: Summary) -> tuple[Floats, Floats, Floats]:
+def bin_of_cells(cells: Cells, edges: Floats) -> Integers:
+    """The bin of each cell; cells are in order, so only the inner edges are looked up."""
+    starts = np.searchsorted(cells.low, edges[1:-1], side="left")
+    return np.repeat(np.arange(len(edges) - 1), np.diff(starts, prepend=0, append=len(cells)))
+
+
+def moments_in_bins(cells: Cells, where: Integers, edges: Floats, summary: Summary) -> tuple[Floats, Floats, Floats]:
     """Mean, variance and mean logarithm of each bin, from its fine cells."""
     left = np.maximum(cells.low, summary.low)
     right = np.maximum(np.minimum(cells.high, summary.high), left)
     centre = left / 2 + right / 2
     spread = (right - left) ** 2 / 12
-    where = bin_of(cells.low, edges)
     n_bins = len(edges) - 1
     n = np.bincount(where, weights=cells.count, minlength=n_bins)
     middle = edges[:-1] / 2 + edges[1:] / 2
@@ -127,20 +133,20 @@ def moments_in_bins(cells: Cells, edges: Floats, summary: Summary) -> tuple[Floa
     x = np.where(n > 0, np.bincount(where, weights=share * centre, minlength=n_bins), middle)
     deviations = share * (spread + (centre - x[where]) ** 2)
     v = np.asarray(np.bincount(where, weights=deviations, minlength=n_bins), dtype=np.float64)
-    one = np.bincount(where, minlength=n_bins) == 1  # no rounding where a bin is one cell
-    x[where[one[where]]] = centre[one[where]]
-    v[where[one[where]]] = spread[one[where]]
+    alone = np.diff(where, prepend=-1).astype(bool) & np.diff(where, append=-1).astype(bool)
+    x[where[alone]], v[where[alone]] = centre[alone], spread[alone]  # no rounding where a bin is one cell
+    logs = np.full(len(cells), math.nan)
+    above = slice(int(np.searchsorted(left, 0.0, side="right")), None)
+    logs[above] = np.log(centre[above]) - spread[above] / (2 * centre[above] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(left > 0, np.log(centre) - spread / (2 * centre**2), math.nan)
         log_middle = np.where(middle > 0, np.log(middle), math.nan)
     log_x: Floats = np.where(n > 0, np.bincount(where, weights=share * logs, minlength=n_bins), log_middle)
     return x, v, log_x
 
 
-def rows_in_bins(cells: Cells, edges: Floats) -> Integers:
+def rows_in_bins(cells: Cells, where: Integers, n_bins: int) -> Integers:
     """The counts of cells, row by row, in bins."""
-    where = bin_of(cells.low, edges)
-    rows = np.zeros((len(cells.rows), len(edges) - 1), dtype=np.int64)
+    rows = np.zeros((len(cells.rows), n_bins), dtype=np.int64)
     for row, count in enumerate(cells.rows):
         np.add.at(rows[row], where, count)
     return rows
@@ -196,4 +202,5 @@ def highest_unlabelled(source: Source, edges: Floats, unlabelled: Integers, lowe
 
 def strata_in_bins(source: Source, counted: Counted, edges: Floats) -> Integers:
     """Items of each stratum in each bin, one more pass."""
-    return rows_in_bins(cells_of(source.tally(counted.grid, by="group", observe=True), counted.grid), edges)
+    cells = cells_of(source.tally(counted.grid, by="group", observe=True), counted.grid)
+    return rows_in_bins(cells, bin_of_cells(cells, edges), len(edges) - 1)
