@@ -39,7 +39,7 @@ changelog: $(VENV)/all.stamp ## what the next release will say
 	@$(BIN)/towncrier build --draft
 
 constraints:     ## choose the pinned versions anew (needs uv)
-	uv pip compile pyproject.toml --all-extras --all-groups $(COMPILE) -o constraints/all.txt
+	uv pip compile pyproject.toml --all-extras --group build --group lint --group test --group release $(COMPILE) -o constraints/all.txt
 	uv pip compile pyproject.toml --extra cli --group build $(COMPILE) -c constraints/all.txt -o constraints/run.txt
 
 COMPILE = --upgrade --universal --python-version 3.11 --generate-hashes \

@@ -199,6 +199,7 @@ class LabelPattern:
     line: float | None = None
     n_above_line: int = 0
     n_below_line: int = 0
+    thresholds: tuple[float, ...] = ()  # those that were pinned, one of which may be the alert line
     turned: bool = False  # low scores are suspicious: the table's line is minus the user's
 
     def in_user_units(self, threshold: float) -> float:
@@ -228,7 +229,8 @@ def resolved(design: LabelDesign, pattern: LabelPattern) -> LabelDesign:
 def told_from(pattern: LabelPattern) -> LabelDesign:
     """All above some score and none below: ``above``. Anything else could be several designs."""
     if pattern.lowest_labelled > pattern.highest_unlabelled:
-        return LabelDesign.above(pattern.in_user_units(pattern.lowest_labelled))
+        named = [line for line in pattern.thresholds if pattern.highest_unlabelled < line <= pattern.lowest_labelled]
+        return LabelDesign.above(pattern.in_user_units(named[-1] if named else pattern.lowest_labelled))
     if pattern.line is not None:
         line, side = (
             pattern.in_user_units(pattern.line),

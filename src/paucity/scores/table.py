@@ -235,6 +235,7 @@ class ScoreTable:
             line=line,
             n_above_line=int(self.counts[first:].sum()),
             n_below_line=int(labelled[:first].sum()),
+            thresholds=self.thresholds,
             turned=not self.higher_is_positive,
         )
 
