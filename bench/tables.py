@@ -18,11 +18,10 @@ N_PARQUET = 100_000_000
 N_ARRAY = 10_000_000
 CHUNK = 2_000_000
 
-# the quickest of five ways of writing it: one integer key for cell and label
+# the quickest of five ways of writing it
 BARE_SQL = """
-    SELECT CAST(floor(score * {scale}) AS INTEGER) * 4 + CASE label WHEN 1 THEN 1 WHEN 0 THEN 0 ELSE 2 END AS cell,
-           count(*) AS n
-    FROM read_parquet('{path}') GROUP BY 1
+    SELECT CAST(floor(score * {scale}) AS INTEGER) AS cell, label, count(*) AS n
+    FROM read_parquet('{path}') GROUP BY cell, label
 """
 
 

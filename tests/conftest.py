@@ -1,4 +1,4 @@
-"""What all tests share: repeatable examples, and engines that may be missing here but never in continuous integration."""
+"""What all tests share: repeatable examples, and programs that may be missing here but never where all must run."""
 
 import os
 import shutil

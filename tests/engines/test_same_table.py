@@ -182,8 +182,10 @@ def test_invalid_scores_are_named_by_kind(engine, inputs):
 @pytest.mark.parametrize("engine", [engine for engine in LOCAL if engine != "arrays"])
 def test_rows_are_fetched_by_key_in_order(engine, inputs):
     rows = select_rows(inputs[engine], key="id", keys=[1_999_999, 5])
-    assert [int(value) for value in rows["id"]] == [1_999_999, 5] if not isinstance(rows, pa.Table) else (
-        rows["id"].to_pylist() == [1_999_999, 5]
+    assert (
+        [int(value) for value in rows["id"]] == [1_999_999, 5]
+        if not isinstance(rows, pa.Table)
+        else (rows["id"].to_pylist() == [1_999_999, 5])
     )
 
 

@@ -89,7 +89,7 @@ def test_floating_cells_hold_their_scores_at_every_magnitude(scores: np.ndarray)
 @example(-(2.0**-1022))
 @example(-(2.0**-1060))
 @example(-(2.0**-10))
-def test_floating_cells_are_a_64th_of_an_octave_wide(score: float) -> None:
+def test_floating_cells_are_as_wide_as_their_share_of_an_octave(score: float) -> None:
     left = floating_left_ends(np.array([score]))
     width = float((Piece(floating=True).right_ends(left) - left)[0])
     assert width > 0

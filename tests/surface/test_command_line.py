@@ -12,6 +12,7 @@ from paucity.simulate import DEMO_LINE, demo_scores
 def run(*arguments, **more):
     return subprocess.run(
         [sys.executable, "-c", "from paucity.cli.main import main; main()", *arguments],
+        check=False,
         capture_output=True,
         text=True,
         env={"COLUMNS": "120", "PATH": "", "HOME": "", "PYTHONUTF8": "1"} | more,

@@ -27,7 +27,19 @@ NAMES = [
     "score_table",
     "select_rows",
 ]
-NOT_AT_IMPORT = ("duckdb", "typer", "rich", "jinja2", "starlette", "uvicorn", "dask", "pyspark", "polars", "pandas", "pyarrow")
+NOT_AT_IMPORT = (
+    "duckdb",
+    "typer",
+    "rich",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+    "dask",
+    "pyspark",
+    "polars",
+    "pandas",
+    "pyarrow",
+)
 
 
 def test_the_public_names_are_these():

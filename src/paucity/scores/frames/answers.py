@@ -39,6 +39,17 @@ def _unmasked(values: Any) -> np.ndarray:
     return np.ma.filled(values.astype(object), None) if np.ma.is_masked(values) else np.asarray(values.data)
 
 
+def extremes_of(frame: Frame, column: str) -> Answer:
+    """The number of rows and the extremes of a column as it is stored."""
+    if frame.implementation.value == "duckdb":  # a bare query is answered from what Parquet knows of its columns
+        name = '"' + column.replace('"', '""') + '"'
+        query = f"SELECT count(*) AS n, min({name}) AS low, max({name}) AS high FROM counted"  # noqa: S608 (quoted)
+        found = frame.to_native().query("counted", query).fetchnumpy()
+        return {key: _unmasked(values) for key, values in found.items()}
+    values = nw.col(column)
+    return answer(frame.select(n=nw.len(), low=values.min(), high=values.max()))
+
+
 def as_floats(values: np.ndarray) -> Floats:
     """Float64 with NaN for None."""
     if values.dtype.kind == "O":

@@ -13,6 +13,7 @@ from paucity.scores.columns import Columns
 from paucity.validation import NEGATIVE_WORDS, OTHER, POSITIVE_WORDS, UNKNOWN, UNKNOWN_WORDS, positive_number
 
 Frame = Any  # a narwhals frame; its generics say nothing here
+INVALID_INDEX = -(2**31)
 LARGEST_FLOORED = 2.0**53  # beyond it every number is whole, and Spark and Ibis, which floor to integers, overflow
 
 
@@ -20,12 +21,13 @@ def label_expression(dtype: Any, columns: Columns) -> nw.Expr:
     """Labels as 1, 0, -1 (unknown) and 2 (none of these), in any engine."""
     column = nw.col(str(columns.label))
     if dtype.is_numeric() or dtype == nw.Boolean:
-        number = (column.cast(nw.Int8) if dtype == nw.Boolean else column).cast(nw.Float64)
-        unknown = number.is_null() | number.is_nan()
+        number = label_number(dtype, column)
+        unknown = number.is_null() | number.is_nan() if dtype.is_float() or dtype.is_decimal() else number.is_null()
+        minus_one = unknown | (number == -1)
         if columns.positive is None:
-            return choose((unknown | (number == -1), UNKNOWN), (number == 1, 1), (number == 0, 0), otherwise=OTHER)
+            return choose((minus_one, UNKNOWN), (number == 1, 1), (number == 0, 0), otherwise=OTHER)
         one = number == positive_number(columns.positive)
-        return choose((unknown, UNKNOWN), (one, 1), (number == -1, UNKNOWN), otherwise=0)
+        return choose((unknown, UNKNOWN), (one, 1), (minus_one, UNKNOWN), otherwise=0)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         text = column.cast(nw.String)
         unknown = text.is_null() | text.is_in(UNKNOWN_WORDS)
@@ -37,6 +39,15 @@ def label_expression(dtype: Any, columns: Columns) -> nw.Expr:
         f"Labels must be numbers, true/false or words, but column {columns.label!r} is of type {dtype}. "
         "Convert it to 0, 1 and null."
     )
+
+
+def label_number(dtype: Any, column: Any) -> Any:
+    """Whole numbers as they are, which costs an engine least; the rest as float64, or whole where true or false."""
+    if dtype == nw.Boolean:
+        return column.cast(nw.Int8)
+    if dtype.is_signed_integer():
+        return column
+    return column.cast(nw.Int64) if dtype.is_unsigned_integer() else column.cast(nw.Float64)
 
 
 def known_expression(dtype: Any, columns: Columns) -> Any:
@@ -81,6 +92,13 @@ def stairs(value: Any, ends: Sequence[float], steps: Sequence[float]) -> Any:
     below = stairs(value, ends[:middle], steps[: middle + 1])
     above = stairs(value, ends[middle + 1 :], steps[middle + 1 :])
     return nw.when(value >= float(ends[middle])).then(above).otherwise(below)
+
+
+def index_unit(grid: Grid) -> float:
+    """The unit of a grid whose cells can be numbered by 32-bit integers, by which engines group fastest; else 0."""
+    piece = grid.pieces[0]
+    plain = len(grid.pieces) == 1 and not grid.pins and piece.unit
+    return piece.unit if plain and max(abs(piece.low), abs(piece.high)) / piece.unit < -INVALID_INDEX - 1 else 0.0
 
 
 def left_end(grid: Grid, score: Any) -> Any:

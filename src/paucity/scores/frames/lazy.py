@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import narwhals as nw
@@ -13,11 +14,13 @@ import numpy as np
 from paucity.scores.cells import MAX_FLOAT, Floats, Grid, Integers, Run
 from paucity.scores.columns import Columns, check_inclusion, check_strata, inclusion_rungs, rung_name
 from paucity.scores.counting import N_LABEL_ROWS, Invalid, Labelled, Summary, Tally, label_rows, no_labels
-from paucity.scores.frames.answers import Answer, answer, as_floats, check_labels
+from paucity.scores.frames.answers import Answer, answer, as_floats, check_labels, extremes_of
 from paucity.scores.frames.expressions import (
+    INVALID_INDEX,
     Frame,
     choose,
     finite,
+    index_unit,
     known_expression,
     label_expression,
     left_end,
@@ -94,13 +97,17 @@ class LazySource:
 
     def summary(self) -> Summary:
         """Items and extremes."""
-        extremes = {"low": nw.col("score").min(), "high": nw.col("score").max()}
-        found = answer(self._rows().select(n=nw.len(), **extremes))
+        found = extremes_of(self.frame, self.columns.score)
         n_items = int(found["n"][0])
-        if not np.isfinite([*as_floats(found["low"]), *as_floats(found["high"])]).all():
-            found = answer(self._rows().filter(finite()).select(**extremes))
-        low, high = as_floats(found["low"])[0], as_floats(found["high"])[0]
-        return Summary(n_items, math.inf, -math.inf) if math.isnan(low) else Summary(n_items, low + 0.0, high + 0.0)
+        ends = [float(as_floats(found[end])[0]) for end in ("low", "high")]
+        if not np.isfinite(ends).all():
+            rows = self.frame.select(score=nw.col(self.columns.score).cast(nw.Float64)).filter(finite())
+            found = answer(rows.select(low=nw.col("score").min(), high=nw.col("score").max()))
+            ends = [float(as_floats(found[end])[0]) for end in ("low", "high")]
+        if not np.isfinite(ends).all():
+            return Summary(n_items, math.inf, -math.inf)
+        low, high = ends if self.columns.higher_is_positive else (-ends[1], -ends[0])
+        return Summary(n_items, low + 0.0, high + 0.0)
 
     def invalid(self) -> Invalid:
         """Scores that are missing or infinite, by kind."""
@@ -156,29 +163,27 @@ class LazySource:
         """Counts by cell of the scores inside the runs (all, where none is named)."""
         rows = self._rows(by) if by else self._rows()
         if runs:
-            inside = within(nw.col("score"), runs[0])
-            for run in runs[1:]:
-                inside = inside | within(nw.col("score"), run)
-            rows = rows.filter(inside)
+            rows = rows.filter(reduce(or_, [within(nw.col("score"), run) for run in runs]))
         if any(piece.floating for piece in grid.pieces):
             rows = with_floating(rows)
-        left = left_end(grid, nw.col("score"))
-        cell = nw.when(finite()).then(left).otherwise(nw.lit(math.inf))
-        names = ["cell", *([by] if by else [])]
-        wanted = {name: nw.col(name) for name in names[1:]} | ({"score": nw.col("score")} if observe else {})
-        rows = (
-            rows.select(cell=cell, pin=stairs(nw.col("score"), grid.pins, (-math.inf, *grid.pins)), **wanted)
-            if grid.pins
-            else rows.select(cell=cell, **wanted)
-        )
+        unit = index_unit(grid)
+        cell = (nw.col("score") * (1 / unit)).floor() if unit else left_end(grid, nw.col("score"))
+        cell = nw.when(finite()).then(cell).otherwise(nw.lit(float(INVALID_INDEX) if unit else math.inf))
+        wanted = ({by: nw.col(by)} if by else {}) | ({"score": nw.col("score")} if observe else {})
+        if grid.pins:
+            wanted["pin"] = stairs(nw.col("score"), grid.pins, (-math.inf, *grid.pins))
+        rows = rows.select(cell=cell.cast(nw.Int32) if unit else cell, **wanted)
         if grid.pins:
             cut = nw.when(nw.col("pin") > nw.col("cell")).then(nw.col("pin")).otherwise(nw.col("cell"))
             rows = rows.with_columns(cell=cut)
         extremes = {"low": nw.col("score").min(), "high": nw.col("score").max()} if observe else {}
-        found = answer(rows.group_by(*names).agg(n=nw.len(), **extremes))
-        row = self._row_numbers(by, found)
+        found = answer(rows.group_by("cell", *([by] if by else [])).agg(n=nw.len(), **extremes))
+        left = as_floats(found["cell"])
+        if unit:
+            left = np.where(left == INVALID_INDEX, math.inf, left * unit)
         n_rows = {"": 1, "label": N_LABEL_ROWS, "group": len(self.strata)}[by]
-        return added_up(as_floats(found["cell"]), row, found["n"].astype(np.int64), n_rows, found if observe else {})
+        row = self._row_numbers(by, found)
+        return added_up(left, row, found["n"].astype(np.int64), n_rows, found if observe else {})
 
     def _row_numbers(self, by: str, found: Answer) -> Integers:
         if by == "label":
