@@ -8,7 +8,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "paucity", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "paucity",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("paucity")
 

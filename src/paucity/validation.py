@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,11 @@ def random_generator(random_state: int | np.random.Generator | None) -> np.rando
     return np.random.default_rng(random_state)
 
 
-def finite_numbers(values: Iterable[float], name: str) -> tuple[float, ...]:
+def finite_numbers(values: Any, name: str) -> tuple[float, ...]:
     """Distinct finite numbers, ascending."""
     try:
-        numbers = sorted({float(value) + 0.0 for value in np.atleast_1d(np.asarray(values, dtype=object))})
+        given = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        numbers = sorted({float(value) + 0.0 for value in given})
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be numbers, but {values!r} was passed. Pass for example {name}=(0.5, 0.9).")
     if not all(map(math.isfinite, numbers)):
@@ -53,8 +54,9 @@ def check_column(name: Any, columns: Sequence[str], role: str, *, optional: str 
         )
     if name in columns:
         return
-    near = difflib.get_close_matches(name, columns, n=3, cutoff=0.5) or [
-        column for column in columns if column.lower() == name.lower()
+    words = [column for column in columns if isinstance(column, str)]
+    near = difflib.get_close_matches(name, words, n=3, cutoff=0.5) or [
+        column for column in words if column.lower() == name.lower()
     ]
     hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise InvalidColumns(
@@ -71,7 +73,9 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
 
 def scores_array(scores: Any) -> NDArray[Any]:
     """One dimension of numbers; float32, whole numbers and nullable columns are widened later, in chunks."""
-    array = np.asarray(scores)
+    if isinstance(scores, np.ma.MaskedArray):
+        scores = np.ma.filled(scores.astype(np.float64), math.nan)
+    array = as_array(scores, InvalidScores, "Scores")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -82,12 +86,27 @@ def scores_array(scores: Any) -> NDArray[Any]:
     if array.dtype.kind == "O":
         array = _numbers_from_objects(array)
     if array.dtype.kind not in "iuf":
-        example = f"for example {array[0]!r}" if len(array) else "and is empty"
+        example = f"for example {plain(array[0])!r}" if len(array) else "and is empty"
         raise InvalidScores(
             f"Scores must be numbers, but they are of type {array.dtype}, {example}. "
             "Convert them, or pass another column."
         )
     return array
+
+
+def unmasked(values: Any) -> NDArray[Any]:
+    """Objects with None where a masked array holds nothing; filled(None) would put in a question mark."""
+    objects = np.array(values.data, dtype=object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
+
+
+def as_array(values: Any, error: type[InvalidInput], what: str) -> NDArray[Any]:
+    """An array; lists of unequal lengths are refused."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise error(f"{what} must have one dimension, but lists of unequal lengths were found. Pass one flat array.")
 
 
 def _numbers_from_objects(array: NDArray[Any]) -> NDArray[Any]:
@@ -118,8 +137,8 @@ def is_unknown(value: Any) -> bool:
 def label_codes(labels: Any, positive: Any = None) -> NDArray[np.int8]:
     """Labels as 1, 0 and -1 for unknown, from any array of two values and unknowns."""
     if isinstance(labels, np.ma.MaskedArray):
-        labels = np.ma.filled(labels.astype(object), None)
-    array = np.asarray(labels)
+        labels = unmasked(labels)
+    array = as_array(labels, InvalidLabels, "Labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -150,6 +169,9 @@ def _codes_from_numbers(array: NDArray[Any], positive: Any) -> NDArray[np.int8]:
 def _codes_from_objects(array: NDArray[Any], positive: Any) -> NDArray[np.int8]:
     """A dictionary from distinct values to codes; objects may be numbers, words, None and pd.NA mixed."""
     values = [None if is_unknown(value) else value for value in array.tolist()]
+    odd = next((value for value in values if not isinstance(value, Hashable)), None)
+    if odd is not None:
+        raise InvalidLabels(f"Labels must be numbers, true/false or words, but {odd!r} was found. {LABEL_ADVICE}")
     codes = {value: object_code(value, positive) for value in set(values)}
     rest = [value for value in values if codes[value] == OTHER]
     if positive is None:

@@ -219,7 +219,7 @@ def test_tables_add(one: np.ndarray, other: np.ndarray, seed: int, n_bins: int) 
     # items of a fine cell are put somewhere in it by either table: they differ by its width at most
     width, ratio = widest_cells(scores, edges, grid_for_edges(edges, low=scores.min(), high=scores.max()))
     size = np.maximum(abs(edges[:-1]), abs(edges[1:]))
-    rounding = 64 * EPS * size + TINY
+    rounding = 1e-12 * size + TINY
     assert (abs(total.x - whole.x) <= width + rounding).all()
     # |Var(X) - Var(Y)| <= h^2 + h W where |X - Y| <= h and both lie in a bin of width W
     span = np.diff(edges)

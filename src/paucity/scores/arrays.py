@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -132,8 +131,8 @@ class ArraySource:
         """floor(score / unit) as an index into counts: a third of the time of a histogram."""
         unit = grid.pieces[0].unit
         summary = self.summary()
-        first, last = math.floor(summary.low / unit), math.floor(summary.high / unit)
-        size = last - first + 1
+        first, last = grid.pieces[0].left_ends(np.array([summary.low, summary.high])) / unit
+        size = int(last - first) + 1
         counts = np.zeros((self._n_rows(by), size), dtype=np.int64)
         buffer, indices = np.empty(SMALL_CHUNK), np.empty(SMALL_CHUNK, dtype=np.int64)
         n_counted = 0
@@ -142,7 +141,9 @@ class ArraySource:
             scores = chunk if keep is None else chunk[keep]
             position = np.multiply(scores, 1 / unit, out=buffer[: len(scores)])
             np.floor(position, out=position)
-            index = np.subtract(position, float(first), out=indices[: len(scores)], casting="unsafe")
+            if unit > 1:  # as in Piece.left_ends
+                np.minimum(position, -1.0, out=position, where=scores < 0)
+            index = np.subtract(position, first, out=indices[: len(scores)], casting="unsafe")
             if by:
                 row = self._row(by, rows)
                 row = row if keep is None else row[keep]
@@ -151,14 +152,15 @@ class ArraySource:
             np.add.at(counts.reshape(-1), index, 1)
             n_counted += len(scores)
         occupied = np.flatnonzero(np.logical_or.reduce(counts, axis=0))
-        left = (occupied + float(first)) * unit + 0.0
+        left = (occupied + first) * unit + 0.0
         return Tally(np.asarray(left, dtype=np.float64), counts[:, occupied], n_invalid=len(self.scores) - n_counted)
 
     def _cut_at_pins(self, tally: Tally, grid: Grid, by: str) -> Tally:
         """The cells that hold a pin, counted again with the pins."""
         unit = grid.pieces[0].unit
-        ends = np.unique(np.floor(np.array(grid.pins) / unit) * unit + 0.0)
-        cut = self._sorted_tally(grid, [Run(float(end), float(end + unit)) for end in ends], by=by)
+        ends = np.unique(grid.pieces[0].left_ends(np.array(grid.pins)) + 0.0)
+        after = np.maximum(ends + unit, np.nextafter(ends, np.inf))  # far from zero a unit may be lost in a score
+        cut = self._sorted_tally(grid, [Run(*run) for run in zip(ends.tolist(), after.tolist(), strict=True)], by=by)
         whole = ~np.isin(tally.left, ends)
         left = np.concatenate((tally.left[whole], cut.left))
         order = np.argsort(left)

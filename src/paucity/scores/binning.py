@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paucity.exceptions import InvalidInput, InvalidScores, InvalidSource
-from paucity.scores.cells import Floats, Integers
+from paucity.scores.cells import MAX_FLOAT, Floats, Integers
 from paucity.scores.counting import (
     NEGATIVE_ROW,
     OTHER_ROW,
@@ -27,8 +27,10 @@ from paucity.scores.counting import (
     count_on_edges,
 )
 from paucity.scores.edges import bin_edges
-from paucity.scores.table import MAX_LABELLED, ScoreTable
+from paucity.scores.table import MAX_LABELLED, SMALLEST, ScoreTable
 from paucity.validation import OTHER
+
+LARGEST = 1e300  # beyond it sums and differences overflow
 
 
 def table_of(
@@ -81,6 +83,11 @@ def checked_summary(summary: Summary, source: Source) -> Summary:
             f"Expected finite scores, but none of the {summary.n_items:,} is: {source.invalid()}. "
             "Check that the right column was named: score=..."
         )
+    if max(-summary.low, summary.high) > LARGEST:
+        raise InvalidScores(
+            f"Scores must lie between -{LARGEST:g} and {LARGEST:g}, but they reach from {summary.low:g} to "
+            f"{summary.high:g}. Such numbers usually stand for infinity: make them infinite and pass drop_invalid=True."
+        )
     return summary
 
 
@@ -124,20 +131,27 @@ def moments_in_bins(cells: Cells, where: Integers, edges: Floats, summary: Summa
     """Mean, variance and mean logarithm of each bin, from its fine cells."""
     left = np.maximum(cells.low, summary.low)
     right = np.maximum(np.minimum(cells.high, summary.high), left)
-    centre = left / 2 + right / 2
-    spread = (right - left) ** 2 / 12
+    centre = left + (right - left) / 2
+    with np.errstate(over="ignore"):
+        spread = (right - left) ** 2 / 12
     n_bins = len(edges) - 1
     n = np.bincount(where, weights=cells.count, minlength=n_bins)
-    middle = edges[:-1] / 2 + edges[1:] / 2
     share = cells.count / np.where(n > 0, n, 1.0)[where]
-    x = np.where(n > 0, np.bincount(where, weights=share * centre, minlength=n_bins), middle)
-    deviations = share * (spread + (centre - x[where]) ** 2)
-    v = np.asarray(np.bincount(where, weights=deviations, minlength=n_bins), dtype=np.float64)
-    alone = np.diff(where, prepend=-1).astype(bool) & np.diff(where, append=-1).astype(bool)
-    x[where[alone]], v[where[alone]] = centre[alone], spread[alone]  # no rounding where a bin is one cell
+    begins = np.flatnonzero(np.diff(where, prepend=-1))  # of each occupied bin, its first cell
+    ends, bins = np.append(begins[1:], len(where)) - 1, where[begins]
+    middle = edges[:-1] / 2 + edges[1:] / 2
+    x, base = middle.copy(), np.zeros(n_bins)
+    base[bins] = centre[begins]  # from there little is lost to rounding
+    offset = np.bincount(where, weights=share * (centre - base[where]), minlength=n_bins)
+    x[bins] = np.minimum(base[bins] + offset[bins], centre[ends])
+    with np.errstate(over="ignore"):
+        squares = np.bincount(where, weights=share * (spread + (centre - x[where]) ** 2), minlength=n_bins)
+    several = np.zeros(n_bins, dtype=bool)
+    several[bins] = left[begins] < right[ends]
+    v: Floats = np.where(several, np.clip(squares, SMALLEST, MAX_FLOAT), 0.0)  # v = 0 says: one value
     logs = np.full(len(cells), math.nan)
     above = slice(int(np.searchsorted(left, 0.0, side="right")), None)
-    logs[above] = np.log(centre[above]) - spread[above] / (2 * centre[above] ** 2)
+    logs[above] = np.log(centre[above]) - ((right[above] - left[above]) / centre[above]) ** 2 / 24
     with np.errstate(divide="ignore", invalid="ignore"):
         log_middle = np.where(middle > 0, np.log(middle), math.nan)
     log_x: Floats = np.where(n > 0, np.bincount(where, weights=share * logs, minlength=n_bins), log_middle)

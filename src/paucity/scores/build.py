@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -15,10 +16,10 @@ from paucity.scores.cells import Floats, Integers
 from paucity.scores.columns import Columns, check_strata, inclusion_groups
 from paucity.scores.counting import Source
 from paucity.scores.design import LabelDesign, as_design
-from paucity.scores.files import is_path, relation
+from paucity.scores.files import is_path, reading, relation
 from paucity.scores.frames.opening import frame_source, narwhals_frame
 from paucity.scores.table import ScoreTable
-from paucity.validation import finite_numbers, label_codes, scores_array
+from paucity.validation import finite_numbers, is_unknown, label_codes, scores_array
 
 KINDS_OF_DATA = (
     "a pair of arrays (scores, labels), a pandas, Polars or Arrow frame, a DuckDB relation, a Dask or Spark DataFrame, "
@@ -97,10 +98,11 @@ def score_table(
     declared = as_design(design)
     stratum, inclusion, declared = joined_design(stratum, inclusion, declared)
     columns = Columns(score, label, positive, key, None, None, higher_is_positive)
-    source, strata = open_source(data, columns, stratum, inclusion)
     pins = pinned(thresholds, declared, sign=1.0 if higher_is_positive else -1.0)
     given = None if edges is None else checked_edges(edges)
-    table = table_of(source, strata=strata, edges=given, pins=pins, n_bins=n_bins, drop_invalid=drop_invalid)
+    with reading(data):
+        source, strata = open_source(data, columns, stratum, inclusion)
+        table = table_of(source, strata=strata, edges=given, pins=pins, n_bins=n_bins, drop_invalid=drop_invalid)
     name = "positive" if positive is None else str(positive)
     return replace(
         table,
@@ -181,6 +183,8 @@ def open_source(data: Any, columns: Columns, stratum: Any, inclusion: Any) -> tu
     """The source behind the data, and the names of its strata."""
     if isinstance(data, tuple):
         return array_source(*checked_pair(data), columns, stratum, inclusion)
+    if isinstance(data, np.ndarray | list):
+        return array_source(data, None, columns, stratum, inclusion)
     named = replace(columns, stratum=column_name(stratum, "stratum"), inclusion=column_name(inclusion, "inclusion"))
     if is_path(data):
         frame = narwhals_frame(relation(data, named))
@@ -190,7 +194,7 @@ def open_source(data: Any, columns: Columns, stratum: Any, inclusion: Any) -> tu
     frame = narwhals_frame(data)
     if frame is not None:
         return frame_source(frame, named)
-    if isinstance(data, np.ndarray | list) or hasattr(data, "__array__"):
+    if hasattr(data, "__array__"):  # a series
         return array_source(data, None, columns, stratum, inclusion)
     raise InvalidSource(f"Expected {KINDS_OF_DATA}; found {type(data).__name__}. Convert it to one of these.")
 
@@ -248,7 +252,7 @@ def array_source(
     if stratum is not None:
         strata, groups = array_strata(stratum)
     if inclusion is not None:
-        probabilities = np.asarray(inclusion, dtype=np.float64)
+        probabilities = as_probabilities(inclusion)
         strata, groups = inclusion_groups(probabilities)
     sign = 1.0 if columns.higher_is_positive else -1.0
     return ArraySource(values, codes, sign=sign, groups=groups, inclusion=probabilities), strata
@@ -256,8 +260,27 @@ def array_source(
 
 def array_strata(stratum: Any) -> tuple[tuple[str, ...], Integers]:
     """Names and numbers of strata given as an array."""
-    array = np.asarray(stratum)
-    missing = np.array([value is None or value != value for value in array.tolist()], dtype=bool)
+    array = np.array(list(stratum), dtype=object)  # lists of words and NaN would become words
+    missing = np.array([is_unknown(value) for value in array], dtype=bool)
+    check_stratum_types(array[~missing])
     names, groups = np.unique(array[~missing].astype(str), return_inverse=True)
     check_strata(names.tolist(), int(missing.sum()))
     return tuple(names.tolist()), groups.astype(np.int64)
+
+
+def check_stratum_types(strata: np.ndarray) -> None:
+    """As in frames: words, whole numbers or true and false."""
+    odd = next((value for value in strata if not isinstance(value, str | int | np.integer | np.bool_)), None)
+    if odd is not None:
+        raise InvalidDesign(
+            f"Strata must be words, whole numbers or true/false, but {odd!r} of type {type(odd).__name__} was found. "
+            "Convert them."
+        )
+
+
+def as_probabilities(inclusion: Any) -> Floats:
+    """Inclusion probabilities as float64; missing ones become NaN and are refused."""
+    try:
+        return np.array([math.nan if is_unknown(value) else value for value in inclusion], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDesign(f"Inclusion probabilities must be numbers, but one cannot be read as such: {error}.")

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 N_CELLS = 2**17  # a grid has between half as many and as many cells over its range
-STEPS_PER_OCTAVE = 64  # of a floating piece: cells of 1.1-1.6% of the score
+STEPS_PER_OCTAVE = 1024  # of a floating piece: cells of 0.07-0.1% of the score
 MAX_RUNS = 8
 MAX_LEVELS = 8
 MAX_FLOAT = float(np.finfo(np.float64).max)
@@ -46,7 +46,12 @@ class Piece:
         """floor(score / unit) * unit."""
         if self.floating:
             return floating_left_ends(scores)
-        return np.floor(scores * (1 / self.unit)) * self.unit if self.unit else scores.copy()
+        if not self.unit:
+            return scores.copy()
+        with np.errstate(over="ignore"):  # of scores that another piece counts
+            left = np.floor(scores * (1 / self.unit)) * self.unit
+        # the quotient of a tiny number and a large unit is lost, its sign is not
+        return np.where(scores < 0, np.minimum(left, -self.unit), left) if self.unit > 1 else left
 
     def right_ends(self, left: Floats) -> Floats:
         """Where the cells that begin at ``left`` end; left itself where a cell is one value."""
@@ -54,9 +59,9 @@ class Piece:
             begin = floating_left_ends(left)
             mantissa, exponent = np.frexp(begin)
             # a power of two below zero begins a cell of the finer octave
-            octave = np.maximum(exponent - (mantissa == -0.5), -1021)
+            octave = np.maximum(np.where(mantissa == 0, -1021, exponent - (mantissa == -0.5)), -1021)
             return np.minimum(begin + np.ldexp(1.0 / STEPS_PER_OCTAVE, octave - 1), self.high)
-        return np.minimum((np.floor(left * (1 / self.unit)) + 1) * self.unit, self.high) if self.unit else left.copy()
+        return np.minimum(self.left_ends(left) + self.unit, self.high) if self.unit else left.copy()
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class Grid:
         left = self.pieces[0].left_ends(scores)
         for piece in self.pieces[1:]:
             inside = (scores >= piece.low) & (scores < piece.high)
-            left[inside] = piece.left_ends(scores[inside])
+            # a piece may begin where its own cells do not
+            left[inside] = np.maximum(piece.left_ends(scores[inside]), piece.low)
         if self.pins:
             lowest = np.concatenate(([-math.inf], self.pins))[np.searchsorted(self.pins, scores, side="right")]
             left = np.maximum(left, lowest)
@@ -90,7 +96,7 @@ class Grid:
 
 
 def floating_left_ends(scores: Floats) -> Floats:
-    """Cells of a 64th of an octave, at every magnitude at once."""
+    """Cells of a fixed share of an octave, at every magnitude at once."""
     mantissa, exponent = np.frexp(scores)
     octave = np.maximum(exponent, -1021)
     mantissa = np.ldexp(mantissa, exponent - octave)
@@ -107,7 +113,7 @@ def _unit_of_width(half_width: float, largest: float, n_cells: int = N_CELLS) ->
     _, top = math.frexp(largest)
     mantissa, exponent = math.frexp(half_width)
     wanted = exponent - (mantissa == 0.5) + 1 - (n_cells.bit_length() - 1) if half_width else -1022
-    return math.ldexp(1.0, min(max(wanted, top - 1022, -1022), 1000))
+    return math.ldexp(1.0, min(max(wanted, top - 1022, -1022), 1022))
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,8 @@ def grid_for_edges(edges: Floats, *, low: float, high: float) -> Grid:
     unit = unit_for(min(low, first), max(high, last))
     below = Piece(min(low, first), first, unit)
     above = Piece(last, max(math.nextafter(high, math.inf), last), unit)
-    return Grid((*grid.pieces, below, above), tuple(off_grid(inner, grid).tolist()))
+    whole = Grid((*grid.pieces, below, above))
+    return replace(whole, pins=tuple(off_grid(edges, whole).tolist()))
 
 
 def off_grid(values: Floats, grid: Grid) -> Floats:

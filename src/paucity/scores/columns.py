@@ -72,6 +72,14 @@ def check_inclusion(n_wrong: int, example: float) -> None:
         )
 
 
+def check_inclusion_type(name: str, dtype: Any) -> None:
+    """Probabilities are numbers."""
+    if not dtype.is_numeric():
+        raise InvalidDesign(
+            f"Inclusion probabilities must be numbers, but column {name!r} is of type {dtype}. Convert it."
+        )
+
+
 def inclusion_groups(inclusion: Floats) -> tuple[tuple[str, ...], Integers]:
     """Items of nearly the same inclusion probability as groups; only rungs that occur."""
     wrong = ~((inclusion > 0) & (inclusion <= 1))

@@ -32,6 +32,7 @@ from paucity.scores.cells import (
 
 MAX_FINER_PASSES = 6
 MAX_PINS_AT_ONCE = 64
+MAX_BY_VALUE = 1_000_000  # items that are counted value by value
 MARGIN = 64  # a cell that stays coarse is this many cells away from a crowd: its width is 1.6% of that distance
 
 
@@ -192,7 +193,8 @@ def cells_of(tally: Tally, grid: Grid) -> Cells:
     """A tally as cells."""
     right = grid.right_ends(tally.left)
     seen = tally.low is not None and tally.high is not None
-    low, high = (tally.low, tally.high) if seen else (tally.left, right)
+    last = np.maximum(np.nextafter(right, -math.inf), tally.left)  # the last number below the right end
+    low, high = (tally.low, tally.high) if seen else (tally.left, last)
     return Cells(tally.left, right, np.asarray(low), np.asarray(high), tally.count)
 
 
@@ -214,10 +216,8 @@ def count_on_edges(source: Source, summary: Summary, edges: Floats, *, by: str =
 
 
 def divided(cells: Cells, pins: Sequence[float]) -> np.ndarray:
-    """Cells of several values with a pin inside them."""
-    first = np.searchsorted(pins, cells.left, side="right")
-    last = np.searchsorted(pins, cells.right, side="left")
-    return ~cells.single & (last > first)
+    """Cells that hold scores on both sides of a pin."""
+    return np.searchsorted(pins, cells.low, side="right") < np.searchsorted(pins, cells.high, side="right")
 
 
 def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequence[float] = (), by: str = "") -> Counted:
@@ -236,7 +236,24 @@ def count_finely(source: Source, summary: Summary, *, n_bins: int, pins: Sequenc
             break
         cells, grid = recount(source, cells, grid, pieces, by=by)
         seen = True
+    if len(cells) <= n_bins and not cells.single.all():
+        cells, grid = told_apart(source, cells, grid, by=by)
     return Counted(cells, grid, n_invalid)
+
+
+def told_apart(source: Source, cells: Cells, grid: Grid, *, by: str) -> tuple[Cells, Grid]:
+    """Few cells, perhaps few distinct scores: the extremes of every cell, then by value what still holds several."""
+    cells, grid = recount(source, cells, grid, (), by=by, runs=runs_over_wide(cells))
+    if 0 < cells.count[~cells.single].sum() <= MAX_BY_VALUE:
+        pieces = tuple(Piece(run.low, run.high) for run in runs_over_wide(cells))
+        cells, grid = recount(source, cells, grid, pieces, by=by)
+    return cells, grid
+
+
+def runs_over_wide(cells: Cells) -> list[Run]:
+    """The stretches of cells that perhaps hold several values."""
+    wide = ~cells.single
+    return runs_over(cells.left[wide], cells.right[wide])
 
 
 def first_pieces(summary: Summary, n_bins: int) -> tuple[Piece, ...]:
@@ -253,9 +270,8 @@ def crowded_cells(cells: Cells, n_bins: int) -> np.ndarray:
     Where there is none, and no more cells than bins, every cell of perhaps several values: there may be few distinct
     scores, which then get a bin each.
     """
-    wide = ~cells.single & (cells.right > np.nextafter(cells.left, np.inf))
-    crowded = wide & (cells.count > cells.n_items / n_bins)
-    return crowded if crowded.any() or len(cells) > n_bins else wide
+    crowded = ~cells.single & (cells.count > cells.n_items / n_bins)
+    return crowded if crowded.any() or len(cells) > n_bins else ~cells.single
 
 
 def finer_step(
@@ -264,8 +280,8 @@ def finer_step(
     """The crowded stretches in finer cells; none where nothing would be gained."""
     left, right = cells.left[crowded], cells.right[crowded]
     pieces = whole_cells(finer_pieces(left, right, low=summary.low, high=summary.high, margin=MARGIN), grid)
-    if already_seen and not any(piece.floating for piece in grid.pieces) and collapsed(cells, crowded):
-        return tuple(replace(piece, floating=True) for piece in pieces)
+    if already_seen and not any(piece.floating for piece in grid.pieces) and crowd_at_zero(cells, crowded):
+        return tuple(replace(piece, floating=piece.low <= 0 <= piece.high) for piece in pieces)
     if pieces or already_seen:
         return pieces
     # no finer, but once more with the extremes of every cell, which tell single values
@@ -283,20 +299,20 @@ def whole_cells(pieces: tuple[Piece, ...], grid: Grid) -> tuple[Piece, ...]:
     )
 
 
-def collapsed(cells: Cells, crowded: np.ndarray) -> bool:
-    """Half of all items still share two cells: magnitudes differ by more than cells of one width can show."""
-    largest = np.sort(cells.count[crowded])[-2:]
-    touches_zero = np.any((cells.left[crowded] <= 0) & (cells.right[crowded] >= 0))
-    return bool(touches_zero and 2 * largest.sum() >= cells.n_items)
+def crowd_at_zero(cells: Cells, crowded: np.ndarray) -> bool:
+    """Cut finer, the cell next to zero is still crowded: magnitudes differ by more than one width can show."""
+    return bool(np.any(crowded & (cells.left <= 0) & (cells.right >= 0)))
 
 
-def recount(source: Source, cells: Cells, grid: Grid, pieces: tuple[Piece, ...], *, by: str) -> tuple[Cells, Grid]:
-    """The cells with those inside the pieces replaced by finer ones."""
+def recount(
+    source: Source, cells: Cells, grid: Grid, pieces: tuple[Piece, ...], *, by: str, runs: Sequence[Run] = ()
+) -> tuple[Cells, Grid]:
+    """The cells with those inside the pieces (or runs) replaced by finer ones."""
+    runs = runs or [Run(piece.low, piece.high) for piece in pieces]
     inside = np.zeros(len(cells), dtype=bool)
-    for piece in pieces:
-        inside |= (cells.left >= piece.low) & (cells.left < piece.high)
+    for run in runs:
+        inside |= (cells.left >= run.low) & (cells.left < run.high)
     finer = Grid(grid.pieces + pieces, grid.pins)
-    runs = [Run(piece.low, piece.high) for piece in pieces]
     tally = source.tally(finer, runs=runs, by=by, observe=True)
     return cells.select(~inside).merged(cells_of(tally, finer)), finer
 

@@ -127,6 +127,8 @@ class LabelDesign:
                 f"Expected a label design of schema {SCHEMA}, found {state.get('schema')!r}. "
                 "Use the version of paucity that wrote it, or build the design anew."
             )
+        if "kind" not in state:
+            raise InvalidDesign(f"A label design needs a kind, one of {', '.join(KINDS)}; found none. Build it anew.")
         stages = state.get("stages")
         return cls(
             state["kind"],
@@ -180,7 +182,7 @@ def as_design(design: Any) -> LabelDesign:
     if isinstance(design, LabelDesign):
         return design
     plain = [kind for kind in KINDS if kind not in (*WITH_THRESHOLD, "stratified", "sampled", "census", "unlabelled")]
-    if design in plain:
+    if isinstance(design, str) and design in plain:
         return LabelDesign(design)
     raise InvalidDesign(
         f"design= must be a LabelDesign or one of {', '.join(plain)}, not {design!r}. "
@@ -199,6 +201,7 @@ class LabelPattern:
     line: float | None = None
     n_above_line: int = 0
     n_below_line: int = 0
+    n_negative: int = 0
     thresholds: tuple[float, ...] = ()  # those that were pinned, one of which may be the alert line
     turned: bool = False  # low scores are suspicious: the table's line is minus the user's
 
@@ -223,7 +226,22 @@ def resolved(design: LabelDesign, pattern: LabelPattern) -> LabelDesign:
         return told_from(pattern)
     if design.kind in WITH_THRESHOLD and pattern.line is not None:
         check_line(design, pattern)
+    check_kind(design, pattern)
     return design
+
+
+def check_kind(design: LabelDesign, pattern: LabelPattern) -> None:
+    """A declared census has no gaps, no labels means none, and positives only are positive."""
+    if design.kind in ("census", "unlabelled"):
+        raise InvalidDesign(
+            f"The design says: {design}; but {pattern.n_labelled:,} of {pattern.n_items:,} items are labelled. "
+            "Leave design= out, or describe how these were chosen, for example LabelDesign.random()."
+        )
+    if design.kind == "positives_only" and pattern.n_negative:
+        raise InvalidDesign(
+            f"The design says that items were labelled because they are positive, but {pattern.n_negative:,} of "
+            f"{pattern.n_labelled:,} labels are negative. Make these unknown, or describe how both were chosen."
+        )
 
 
 def told_from(pattern: LabelPattern) -> LabelDesign:
@@ -239,8 +257,10 @@ def told_from(pattern: LabelPattern) -> LabelDesign:
         raise AmbiguousDesign(
             f"All {pattern.n_above_line:,} items {side[0]} {line:g} are labelled, and "
             f"{pattern.n_below_line:,} of those {side[1]}. How were these chosen? "
-            f"At random: design=LabelDesign.above_with_audits({line!r}). "
-            "By their score: design=LabelDesign.adaptive(). Because they were positive: LabelDesign.positives_only()."
+            f"Those {side[0]} the line all, and those {side[1]} it at random: "
+            f"design=LabelDesign.above_with_audits({line!r}). "
+            "All at random, whatever their score: LabelDesign.random(). By their score: "
+            "LabelDesign.adaptive(). Because they were positive: LabelDesign.positives_only()."
         )
     raise AmbiguousDesign(
         f"{pattern.n_labelled:,} of {pattern.n_items:,} items are labelled, at scores high and low. "

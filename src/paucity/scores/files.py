@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,9 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], str]:
     whole = Path(name).expanduser()
     matches = [str(whole)] if whole.is_file() else glob.glob(str(whole), recursive=True)  # noqa: PTH207 (absolute too)
     found = sorted(file for file in matches if Path(file).is_file())
+    if whole.is_dir():
+        example = f"{name.rstrip('/')}/*.parquet"
+        raise InvalidSource(f"Expected files, found the folder {name!r}. Name what to read, such as {example!r}.")
     if not found:
         raise InvalidSource(
             f"No file matches {name!r} (looked from the folder {Path.cwd().name!r}). "
@@ -56,6 +60,9 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], str]:
         raise InvalidSource(
             f"The files of {name!r} are of different kinds: {', '.join(formats)}. Read one kind at a time."
         )
+    empty = next((file for file in found if not Path(file).stat().st_size), None)
+    if empty is not None:
+        raise InvalidSource(f"Expected scores in {empty!r}, but the file is empty. Check how it was written.")
     return found, formats[0]
 
 
@@ -92,13 +99,27 @@ def relation(path: str | os.PathLike[str], columns: Columns | None = None) -> An
         raise unreadable(path, error) from error
 
 
+@contextmanager
+def reading(path: Any) -> Iterator[None]:
+    """What DuckDB finds wrong, which may be as late as the last row, in an error of ours."""
+    if not is_path(path):
+        yield
+        return
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.lstrip("_").startswith("duckdb"):
+            raise unreadable(path, error) from error
+        raise
+
+
 def read(database: Any, files: Sequence[str], kind: str) -> Any:
     """A relation over files of one format; names are taken as they are, never as patterns again."""
     names = [glob.escape(file) for file in files]
     if kind == "parquet":
-        return database.read_parquet(names)
+        return database.read_parquet(names, union_by_name=True)
     if kind == "csv":
-        return database.read_csv(names, all_varchar=True, header=True)
+        return database.read_csv(names, all_varchar=True, header=True, union_by_name=True)
     return database.read_json(names)
 
 
@@ -121,7 +142,7 @@ def typed(rows: Any, columns: Columns) -> Any:
 def unreadable(path: Any, error: Exception) -> InvalidSource:
     """DuckDB's first line in an error of ours."""
     return InvalidSource(
-        f"{os.fspath(path)!r} cannot be read as what its ending says it is: {str(error).strip().splitlines()[0]} "
+        f"{os.fspath(path)!r} cannot be read as what its ending says it is: {str(error).strip().splitlines()[0]}. "
         "Check that the file is whole and of that kind."
     )
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from paucity.exceptions import InvalidColumns, InvalidInput, InvalidSource
-from paucity.scores.files import is_path, numbered, relation
-from paucity.scores.frames.answers import free_name, rows_by_key, rows_by_position
+from paucity.scores.files import is_path, numbered, reading, relation
+from paucity.scores.frames.answers import check_in_range, free_name, rows_by_key, rows_by_position
 from paucity.scores.frames.opening import narwhals_frame
 from paucity.scores.table import ScoreTable
+from paucity.validation import as_array
 
 
 def select_rows(
@@ -59,8 +60,11 @@ def select_rows(
         )
     if isinstance(source, tuple):
         return rows_of_arrays(source, positions)
+    if isinstance(source, np.ndarray | list):
+        return rows_of_arrays((source,), positions)[0]
     if is_path(source):
-        return rows_of_files(source, key, keys, positions)
+        with reading(source):
+            return rows_of_files(source, key, keys, positions)
     frame = narwhals_frame(source)
     if frame is None:
         raise InvalidSource(f"Expected the data a table was built from, found {type(source).__name__}. Pass the frame.")
@@ -71,7 +75,7 @@ def select_rows(
 
 def checked_positions(positions: Any) -> list[int]:
     """Whole numbers from 0."""
-    array = np.asarray(positions)
+    array = as_array(positions, InvalidInput, "positions")
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu") or (array < 0).any():
         raise InvalidInput(f"positions must be whole numbers from 0, such as [0, 17]; found {positions!r}.")
     return [int(position) for position in array]
@@ -82,16 +86,11 @@ def rows_of_arrays(pair: tuple[Any, ...], positions: Any) -> tuple[Any, ...]:
     if positions is None:
         raise InvalidColumns("Arrays have no key column. Pass positions=[...].")
     wanted = checked_positions(positions)
-    check_in_range(wanted, len(pair[0]))
+    lengths = {len(array) for array in pair if array is not None}
+    if len(lengths) != 1:
+        raise InvalidColumns(f"Arrays must be of one length, but these have {sorted(lengths)}. Pass the pair again.")
+    check_in_range(wanted, *lengths)
     return tuple(None if array is None else np.asarray(array)[wanted] for array in pair)
-
-
-def check_in_range(positions: Sequence[int], n_rows: int) -> None:
-    """No position beyond the last row."""
-    if positions and max(positions) >= n_rows:
-        raise InvalidInput(
-            f"Position {max(positions):,} was asked for, but there are {n_rows:,} rows, numbered from 0."
-        )
 
 
 def rows_of_files(path: Any, key: str | None, keys: Sequence[Any] | None, positions: Any) -> Any:
@@ -101,5 +100,6 @@ def rows_of_files(path: Any, key: str | None, keys: Sequence[Any] | None, positi
         frame = narwhals_frame(rows)
         return rows_by_key(frame, key, keys, library=None)
     wanted = checked_positions(positions)
+    check_in_range(wanted, rows.count("*").fetchone()[0])
     name = free_name("position", rows.columns)
     return rows_by_key(narwhals_frame(numbered(rows, name)), name, wanted, library=None, drop=True)

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from paucity.diagnosis import sentence
 from paucity.exceptions import InvalidSource, UnequalTables
-from paucity.scores.cells import Floats, Integers
+from paucity.scores.cells import MAX_FLOAT, Floats, Integers
 from paucity.scores.counting import Invalid
 from paucity.scores.design import LabelDesign, LabelPattern, resolved
 from paucity.validation import finite_numbers
 
 MAX_LABELLED = 1_000_000
 SCHEMA = 1
+SMALLEST = 5e-324  # a variance too small to write down; no variance says: one value
 ARRAYS = ("edges", "x", "v", "log_x", "unlabelled", "negative", "positive")
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, zlib.error)
 LABELLED_ARRAYS = ("labelled_scores", "labelled_values", "labelled_strata", "labelled_inclusion", "strata_counts")
 
 
@@ -129,6 +134,10 @@ class ScoreTable:
                 array.flags.writeable = False
                 object.__setattr__(self, name, array)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # copies and pickles are read-only too
+
     def __len__(self) -> int:
         """The number of bins."""
         return len(self.x)
@@ -193,7 +202,7 @@ class ScoreTable:
         """
         asked = self.turn(finite_numbers((threshold,), "threshold")[0])
         first, exact = self._first_bin(asked)
-        edge = asked if exact else float(self.edges[first])
+        edge = asked if exact else self._begin_of(first)
         return Alerts(
             asked=self.turn(asked),
             threshold=self.turn(edge),
@@ -215,8 +224,14 @@ class ScoreTable:
             return after, True
         if self.v[after - 1] == 0:  # one value in the bin
             return (after - 1 if self.x[after - 1] >= threshold else after), True
-        below, above = self.edges[after - 1], self.edges[after]
+        below, above = self._begin_of(after - 1), self._begin_of(after)
         return (after - 1 if threshold - below < above - threshold else after), False
+
+    def _begin_of(self, first: int) -> float:
+        """Where alerts begin that fill the bins from this one on; the outermost bins hold what is beyond the edges."""
+        if first == 0:
+            return self.low
+        return math.nextafter(self.high, math.inf) if first == len(self) else float(self.edges[first])
 
     def resolve_design(self) -> LabelDesign:
         """How the labels were chosen: ``auto`` told from the labels, or refused with the choices there are."""
@@ -230,6 +245,7 @@ class ScoreTable:
         return LabelPattern(
             n_items=self.n_items,
             n_labelled=self.n_labelled,
+            n_negative=int(self.negative.sum()),
             lowest_labelled=self.lowest_labelled,
             highest_unlabelled=self.highest_unlabelled,
             line=line,
@@ -252,6 +268,10 @@ class ScoreTable:
         check_addable(self, other)
         return added(self, other)
 
+    def __radd__(self, other: Any) -> ScoreTable:
+        """``sum(tables)`` begins at 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def save(self, path: str | Path) -> None:
         """Write the table to a .npz file (arrays and JSON; nothing in it is ever executed)."""
         arrays = {name: getattr(self, name) for name in (*ARRAYS, *LABELLED_ARRAYS) if getattr(self, name) is not None}
@@ -262,18 +282,22 @@ class ScoreTable:
     def load(cls, path: str | Path) -> ScoreTable:
         """Read a table that ``save`` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 header = json.loads(str(stored["header"]))
                 arrays = {name: stored[name] for name in stored.files if name != "header"}
-        except (OSError, ValueError, KeyError, EOFError) as error:
+            schema = header.pop("schema")
+        except UNREADABLE as error:
+            raise no_table(path, error) from error
+        if schema != SCHEMA:
             raise InvalidSource(
-                f"{str(path)!r} is not a table that ScoreTable.save wrote ({type(error).__name__}: {error}). "
-                "To build one from scores, call score_table."
-            ) from error
-        if header.pop("schema", None) != SCHEMA:
-            raise InvalidSource(f"{str(path)!r} was written by another version of paucity. Build the table anew.")
-        header |= {name: tuple(header[name]) for name in ("strata", "thresholds")}
-        return cls(**arrays, **header | {"design": LabelDesign.from_dict(header["design"])})
+                f"{str(path)!r} holds a table of schema {schema!r}, but this version of paucity reads schema {SCHEMA}. "
+                "Build the table anew, or use the version that wrote it."
+            )
+        try:
+            header |= {name: tuple(header[name]) for name in ("strata", "thresholds")}
+            return cls(**arrays, **header | {"design": LabelDesign.from_dict(header["design"])})
+        except (KeyError, TypeError) as error:
+            raise no_table(path, error) from error
 
     def _header(self) -> dict[str, Any]:
         """What is not an array, as JSON."""
@@ -291,6 +315,14 @@ class ScoreTable:
             **{name: getattr(self, name) for name in ARRAYS if name != "edges"},
         }
         return to_frame(columns, self.library)
+
+
+def no_table(path: Any, why: Exception) -> InvalidSource:
+    """The error for a file that is no table."""
+    return InvalidSource(
+        f"{str(path)!r} is not a table that ScoreTable.save wrote ({type(why).__name__}: {why}). "
+        "To build one from scores, call score_table."
+    )
 
 
 def check_addable(a: ScoreTable, b: ScoreTable) -> None:
@@ -319,10 +351,14 @@ def added(a: ScoreTable, b: ScoreTable) -> ScoreTable:
     n, m = a.counts.astype(np.float64), b.counts.astype(np.float64)
     share = np.divide(m, n + m, out=np.full(len(a), 0.5), where=n + m > 0)
     only_a, only_b = (m == 0), (n == 0)  # NaN of an empty side must not spread
+    apart = b.x - a.x
+    with np.errstate(over="ignore"):
+        v = (1 - share) * a.v + share * b.v + (np.sqrt(share * (1 - share)) * apart) ** 2
+    several = (a.v > 0) | (b.v > 0) | ((apart != 0) & (n > 0) & (m > 0))
     return replace(
         a,
-        x=a.x + share * (b.x - a.x),
-        v=(1 - share) * a.v + share * b.v + share * (1 - share) * (b.x - a.x) ** 2,
+        x=np.clip(a.x + share * apart, np.minimum(a.x, b.x), np.maximum(a.x, b.x)),
+        v=np.where(several, np.clip(v, SMALLEST, MAX_FLOAT), 0.0),
         log_x=np.where(only_a, a.log_x, np.where(only_b, b.log_x, a.log_x + share * (b.log_x - a.log_x))),
         unlabelled=a.unlabelled + b.unlabelled,
         negative=a.negative + b.negative,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from paucity.exceptions import InvalidColumns, InvalidSource, MissingExtra
+from paucity.exceptions import InvalidColumns, InvalidInput, InvalidSource, MissingExtra
 from paucity.scores.cells import Floats
 from paucity.scores.columns import Columns
 from paucity.scores.frames.expressions import Frame, label_expression
-from paucity.validation import OTHER, check_column, check_no_others, more_than_two_values, plain
+from paucity.validation import OTHER, check_column, check_no_others, more_than_two_values, plain, unmasked
 
 ANSWER_LIBRARIES = ("polars", "pandas", "pyarrow")  # for answers where the input was no frame, in this order
 Answer = dict[str, np.ndarray]
@@ -36,13 +37,18 @@ def _unmasked(values: Any) -> np.ndarray:
         return np.asarray(values)
     if values.dtype.kind == "f":
         return np.ma.filled(values, math.nan)
-    return np.ma.filled(values.astype(object), None) if np.ma.is_masked(values) else np.asarray(values.data)
+    return unmasked(values) if np.ma.is_masked(values) else np.asarray(values.data)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def extremes_of(frame: Frame, column: str) -> Answer:
     """The number of rows and the extremes of a column as it is stored."""
     if frame.implementation.value == "duckdb":  # a bare query is answered from what Parquet knows of its columns
-        name = '"' + column.replace('"', '""') + '"'
+        name = quoted(column)
         query = f"SELECT count(*) AS n, min({name}) AS low, max({name}) AS high FROM counted"  # noqa: S608 (quoted)
         found = frame.to_native().query("counted", query).fetchnumpy()
         return {key: _unmasked(values) for key, values in found.items()}
@@ -73,7 +79,11 @@ def rows_by_key(
 ) -> Any:
     """The rows with the given keys, in that order; each must be there once."""
     check_column(key, frame.collect_schema().names(), "key")
-    wanted = [plain(value) for value in keys]
+    if frame.implementation.value == "duckdb" and set('".') & set(key):  # narwhals would hand it over without quotes
+        name = free_name("key", frame.collect_schema().names())
+        frame = nw.from_native(frame.to_native().project(f"*, {quoted(key)} AS {name}"))
+        return rows_by_key(frame, name, keys, library=library, drop=True)
+    wanted = keys_of_type([plain(value) for value in keys], key, frame.collect_schema()[key])
     found = frame.filter(nw.col(key).is_in(wanted))
     if isinstance(found, nw.LazyFrame):
         found = collected(found, library)
@@ -87,6 +97,18 @@ def rows_by_key(
         )
     ordered = found[[place[value] for value in wanted]]
     return (ordered.drop(key) if drop else ordered).to_native()
+
+
+def keys_of_type(keys: list[Any], name: str, dtype: Any) -> list[Any]:
+    """Keys as the column holds them: in a column of words, numbers as words, as text files give them."""
+    if dtype == nw.String:
+        return [str(value) for value in keys]
+    odd = next((value for value in keys if dtype.is_numeric() and not isinstance(value, Number)), None)
+    if odd is not None:
+        raise InvalidColumns(
+            f"The keys in column {name!r} are numbers ({dtype}), but {odd!r} was asked for. Pass numbers."
+        )
+    return keys
 
 
 def collected(frame: Frame, library: str | None) -> Frame:
@@ -110,10 +132,19 @@ def rows_by_position(frame: Frame, positions: Sequence[int]) -> Any:
             )
         name = free_name("position", frame.collect_schema().names())
         numbered = nw.from_native(frame.to_native().with_row_index(name))
+        check_in_range(positions, answer(frame.select(n=nw.len()))["n"][0])
         return rows_by_key(numbered, name, positions, drop=True)
-    if positions and max(positions) >= len(frame):
-        raise InvalidColumns(f"Position {max(positions):,} was asked for, but there are {len(frame):,} rows, from 0.")
+    check_in_range(positions, len(frame))
     return frame[list(positions)].to_native()
+
+
+def check_in_range(positions: Sequence[int], n_rows: int) -> None:
+    """No position beyond the last row."""
+    if positions and max(positions) >= n_rows:
+        raise InvalidInput(
+            f"Position {max(positions):,} was asked for, but there are {n_rows:,} rows, numbered from 0. "
+            "Pass smaller positions."
+        )
 
 
 def free_name(wanted: str, taken: Sequence[str]) -> str:

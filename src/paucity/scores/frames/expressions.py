@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from paucity.exceptions import InvalidDesign, InvalidLabels
 from paucity.scores.cells import MAX_FLOAT, STEPS_PER_OCTAVE, Grid, Piece, Run
@@ -106,7 +107,10 @@ def left_end(grid: Grid, score: Any) -> Any:
     left = _piece_left_end(grid.pieces[0], score)
     for piece in grid.pieces[1:]:
         inside = within(score, piece)
-        left = nw.when(inside).then(_piece_left_end(piece, score)).otherwise(left)
+        finer = _piece_left_end(piece, score)
+        if piece.left_ends(np.array([piece.low]))[0] < piece.low:  # it begins where its own cells do not
+            finer = nw.when(finer < piece.low).then(nw.lit(piece.low)).otherwise(finer)
+        left = nw.when(inside).then(finer).otherwise(left)
     return left
 
 
@@ -115,11 +119,18 @@ def _piece_left_end(piece: Piece, score: Any) -> Any:
         return nw.col("floating")
     if not piece.unit:
         return score
-    scaled = score * (1 / piece.unit)
+    scaled = quotient(score, piece.unit)
     if max(abs(piece.low), abs(piece.high)) / piece.unit < LARGEST_FLOORED:
         return scaled.floor() * piece.unit
     small = (scaled < LARGEST_FLOORED) & (scaled > -LARGEST_FLOORED)
     return nw.when(small).then(scaled.floor() * piece.unit).otherwise(score)
+
+
+def quotient(score: Any, unit: float) -> Any:
+    """score / unit; as in Piece.left_ends, a tiny number keeps the sign that its quotient would lose."""
+    if unit > 1:
+        score = nw.when((score < 0) & (score > -1)).then(nw.lit(-1.0)).otherwise(score)
+    return score * (1 / unit)
 
 
 def within(score: Any, stretch: Piece | Run) -> Any:
@@ -129,7 +140,7 @@ def within(score: Any, stretch: Piece | Run) -> Any:
 
 
 def with_floating(frame: Frame) -> Frame:
-    """The column ``floating``: cells of a 64th of an octave, by scaling with powers of two, which is exact."""
+    """The column ``floating``: cells of a fixed share of an octave, by scaling with powers of two, which is exact."""
     size = nw.when(nw.col("score") < 0).then(-nw.col("score")).otherwise(nw.col("score"))
     frame = frame.with_columns(mantissa=size, octave=nw.lit(1.0))
     tiny = nw.col("mantissa") < 1.0

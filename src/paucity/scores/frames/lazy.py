@@ -24,6 +24,7 @@ from paucity.scores.frames.expressions import (
     known_expression,
     label_expression,
     left_end,
+    quotient,
     stairs,
     stratum_expression,
     with_floating,
@@ -167,7 +168,7 @@ class LazySource:
         if any(piece.floating for piece in grid.pieces):
             rows = with_floating(rows)
         unit = index_unit(grid)
-        cell = (nw.col("score") * (1 / unit)).floor() if unit else left_end(grid, nw.col("score"))
+        cell = quotient(nw.col("score"), unit).floor() if unit else left_end(grid, nw.col("score"))
         cell = nw.when(finite()).then(cell).otherwise(nw.lit(float(INVALID_INDEX) if unit else math.inf))
         wanted = ({by: nw.col(by)} if by else {}) | ({"score": nw.col("score")} if observe else {})
         if grid.pins:
