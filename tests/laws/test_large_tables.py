@@ -113,3 +113,16 @@ def test_few_distinct_scores_among_many_items_are_kept_exactly(world: str) -> No
     np.testing.assert_array_equal(table.x, values)
     np.testing.assert_array_equal(table.counts, counts)
     assert not table.v.any()
+
+
+def test_many_atoms_have_bins_of_their_own_and_leave_no_more_bins_than_were_asked_for() -> None:
+    rng = np.random.default_rng(5)
+    scores = np.concatenate((rng.choice(rng.normal(size=700), 350_000), rng.normal(size=100_000)))
+    table = score_table(scores)
+    values, counts = np.unique(scores, return_counts=True)
+    alone = values[counts >= 4 * len(scores) / 4096]
+    assert len(alone) > 500
+    own = table.counts[np.searchsorted(table.edges, alone, side="right") - 1] - counts[counts >= 4 * len(scores) / 4096]
+    assert own.min() >= 0
+    assert np.mean(own <= 10) > 0.99, "hardly anything else is in the bin of an atom, unless two share a fine cell"
+    assert len(table) <= 4096

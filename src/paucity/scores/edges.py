@@ -38,9 +38,9 @@ def chosen_cells(cells: Cells, n_bins: int) -> Integers:
     if len(cells) <= n_bins:
         return np.arange(len(cells))
     before = np.concatenate(([0], np.cumsum(cells.count)))
-    n_even = int(n_bins * (1 - FOR_GRADING))
-    starts = np.searchsorted(cells.left, even_places(cells, before, n_even))
-    starts = ascending(np.concatenate(([0], starts, atoms(cells, 4 * before[-1] / n_bins))))
+    alone = atoms(cells, 4 * before[-1] / n_bins)
+    n_even = int((n_bins - len(alone) - 1) * (1 - FOR_GRADING))
+    starts = ascending(np.concatenate(([0], alone, np.searchsorted(cells.left, even_places(cells, before, n_even)))))
     return graded(cells, before, starts[starts < len(cells)], n_bins)
 
 
