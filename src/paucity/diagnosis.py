@@ -16,7 +16,7 @@ SENTENCES = {
     ),
     "nearest_edge": (
         "Threshold {asked:g} lies inside a bin; the answer is for the nearest edge, {edge:g}. "
-        "Pass thresholds=({asked:g},) to score_table for exact counts there."
+        "Pass thresholds=({asked!r},) to score_table for exact counts there."
     ),
 }
 
