@@ -75,9 +75,7 @@ def scores_array(scores: Any) -> NDArray[Any]:
     """One dimension of numbers; float32, whole numbers and nullable columns are widened later, in chunks."""
     if isinstance(scores, np.ma.MaskedArray):
         scores = np.ma.filled(scores.astype(np.float64), math.nan)
-    array = as_array(scores, InvalidScores, "Scores")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
+    array = one_column(scores, InvalidScores, "Scores")
     if array.ndim != 1:
         raise InvalidScores(
             f"Scores must have one dimension, but they have shape {array.shape}. "
@@ -109,6 +107,12 @@ def as_array(values: Any, error: type[InvalidInput], what: str) -> NDArray[Any]:
         raise error(f"{what} must have one dimension, but lists of unequal lengths were found. Pass one flat array.")
 
 
+def one_column(values: Any, error: type[InvalidInput], what: str) -> NDArray[Any]:
+    """An array; a single column as one dimension."""
+    array = as_array(values, error, what)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
 def _numbers_from_objects(array: NDArray[Any]) -> NDArray[Any]:
     """Python objects as float64: None and pd.NA become NaN, text is refused."""
     values = array.tolist()
@@ -138,9 +142,7 @@ def label_codes(labels: Any, positive: Any = None) -> NDArray[np.int8]:
     """Labels as 1, 0 and -1 for unknown, from any array of two values and unknowns."""
     if isinstance(labels, np.ma.MaskedArray):
         labels = unmasked(labels)
-    array = as_array(labels, InvalidLabels, "Labels")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
+    array = one_column(labels, InvalidLabels, "Labels")
     if array.ndim != 1:
         raise InvalidLabels(f"Labels must have one dimension, but they have shape {array.shape}. Pass one column.")
     if array.dtype.kind in "biuf":
@@ -157,12 +159,13 @@ def _codes_from_numbers(array: NDArray[Any], positive: Any) -> NDArray[np.int8]:
         one, zero = array == 1, array == 0
         codes = one.astype(np.int8) - (~(one | zero)).astype(np.int8)
         doubtful = array[codes < 0]
-        check_no_others(doubtful[(doubtful != -1) & (doubtful == doubtful)])
+        others = doubtful[(doubtful != -1) & (doubtful == doubtful)]
+        check_no_others(len(others), others[0] if len(others) else None)
         return codes
     one = array == positive_number(positive)
     unknown = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=bool)
     unknown |= (array == -1) & ~one
-    check_one_other(array[~(one | unknown)], positive)
+    check_one_other(np.unique(array[~(one | unknown)]), positive)
     return np.where(one, 1, np.where(unknown, UNKNOWN, 0)).astype(np.int8)
 
 
@@ -175,9 +178,9 @@ def _codes_from_objects(array: NDArray[Any], positive: Any) -> NDArray[np.int8]:
     codes = {value: object_code(value, positive) for value in set(values)}
     rest = [value for value in values if codes[value] == OTHER]
     if positive is None:
-        check_no_others(rest)
+        check_no_others(len(rest), rest[0] if rest else None)
     else:
-        check_one_other(rest, positive)
+        check_one_other(set(rest), positive)
     return np.array([0 if codes[v] == OTHER else codes[v] for v in values], dtype=np.int8)
 
 
@@ -210,16 +213,14 @@ def positive_number(positive: Any) -> float:
         )
 
 
-def check_no_others(others: Sequence[Any] | NDArray[Any]) -> None:
+def check_no_others(n_others: int, example: Any) -> None:
     """Labels are 0, 1 and unknown, and nothing else."""
-    if len(others):
-        raise InvalidLabels(
-            f"{len(others):,} labels are neither 0 nor 1, for example {plain(others[0])!r}. {LABEL_ADVICE}"
-        )
+    if n_others:
+        raise InvalidLabels(f"{n_others:,} labels are neither 0 nor 1, for example {plain(example)!r}. {LABEL_ADVICE}")
 
 
-def check_one_other(others: Sequence[Any] | NDArray[Any], positive: Any) -> None:
-    """Beside the positive value there is at most one other."""
+def check_one_other(others: Iterable[Any], positive: Any) -> None:
+    """Beside the positive value there is at most one other; ``others`` are the distinct values."""
     distinct = sorted({str(plain(value)) for value in others})
     if len(distinct) > 1:
         raise more_than_two_values(positive, distinct)

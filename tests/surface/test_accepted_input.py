@@ -6,7 +6,6 @@ import decimal
 import gzip
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from paucity import LabelDesign, ScoreTable, score_table, select_rows
+from tests.surface.libraries import LIBRARIES
 
 NAN, INF = math.nan, math.inf
 SCORES = [0.1, 0.4, 0.4, 0.8]
@@ -73,13 +73,6 @@ COLUMNS: dict[str, object] = {
     "Arrow booleans": pa.table({"score": SCORES, "label": AS_BOOLEANS}),
 }
 PLAIN = pl.DataFrame({"id": [1, 2, 3, 4], "score": SCORES, "label": ONE_EACH})
-LIBRARIES: dict[str, Callable[[pl.DataFrame], Any]] = {
-    "polars": lambda frame: frame,
-    "lazy": lambda frame: frame.lazy(),
-    "pandas": lambda frame: frame.to_pandas(),
-    "arrow": lambda frame: frame.to_arrow(),
-    "duckdb": lambda frame: duckdb.from_arrow(frame.to_arrow()),
-}
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import math
-from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,6 +21,7 @@ from paucity import (
     score_table,
     select_rows,
 )
+from tests.surface.libraries import LIBRARIES
 from tests.surface.refusals import Case, check_refusal
 
 NAN, INF = math.nan, math.inf
@@ -30,13 +29,6 @@ SCORES, LABELS = [0.1, 0.4, 0.8], [-1, 0, 1]
 FRAME = pl.DataFrame(
     {"id": [1, 2, 2], "score": SCORES, "label": LABELS, "p": [0.5, 1.5, 1.0], "word": ["a", None, "b"]}
 )
-LIBRARIES: dict[str, Callable[[pl.DataFrame], object]] = {
-    "polars": lambda frame: frame,
-    "lazy": lambda frame: frame.lazy(),
-    "pandas": lambda frame: frame.to_pandas(),
-    "arrow": lambda frame: frame.to_arrow(),
-    "duckdb": lambda frame: duckdb.from_arrow(frame.to_arrow()),
-}
 
 
 def labelled(labels: object, **options: object) -> ScoreTable:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,6 +21,7 @@ from paucity import (
     score_table,
     select_rows,
 )
+from tests.surface.libraries import LIBRARIES
 from tests.surface.refusals import Case, check_refusal
 
 NAN = math.nan
@@ -39,13 +38,6 @@ FRAME = pl.DataFrame(
     }
 )
 CSV = "id,score,label\n1,0.1,0\n2,0.4,1\n"
-LIBRARIES: dict[str, Callable[[pl.DataFrame], object]] = {
-    "polars": lambda frame: frame,
-    "lazy": lambda frame: frame.lazy(),
-    "pandas": lambda frame: frame.to_pandas(),
-    "arrow": lambda frame: frame.to_arrow(),
-    "duckdb": lambda frame: duckdb.from_arrow(frame.to_arrow()),
-}
 
 
 def of(**options: object) -> ScoreTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from paucity.scores.counting import (
     Labelled,
     Summary,
     Tally,
+    added_up,
     label_rows,
     no_labels,
 )
@@ -169,18 +171,16 @@ class ArraySource:
 
     def _sorted_tally(self, grid: Grid, runs: Sequence[Run], *, by: str = "", observe: bool = False) -> Tally:
         """Any grid: left ends by formula, then counted by sorting each chunk."""
-        parts = []
+        parts: list[Part] = []
         n_invalid = 0
-        n_rows = self._n_rows(by)
         for rows, chunk in self.chunks():
             keep = (chunk >= -MAX_FLOAT) & (chunk <= MAX_FLOAT)
             n_invalid += len(chunk) - int(np.count_nonzero(keep))
             if runs:
                 keep &= np.logical_or.reduce([(chunk >= run.low) & (chunk < run.high) for run in runs])
-            scores = np.sort(chunk[keep]) if not by else chunk[keep]
-            row = self._row(by, rows)[keep] if by else np.zeros(len(scores), dtype=np.int64)
-            parts.append(_counted(grid.left_ends(scores), scores, row, n_rows))
-        return _joined(parts, n_rows, n_invalid, observe=observe)
+            parts.append(_counted(grid, chunk[keep], self._row(by, rows)[keep] if by else None))
+        left, row, n, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return replace(added_up(left, row, n, self._n_rows(by), (low, high) if observe else None), n_invalid=n_invalid)
 
     def _n_rows(self, by: str) -> int:
         if by == "label":
@@ -196,34 +196,18 @@ class ArraySource:
         return label_rows(self.labels[rows])
 
 
-Part = tuple[Floats, Integers, Floats, Floats]
+Part = tuple[Floats, Integers, Integers, Floats, Floats]
 
 
-def _counted(left: Floats, scores: Floats, row: Integers, n_rows: int) -> Part:
-    """One chunk: distinct left ends, counts by row, extremes."""
-    if n_rows == 1:  # sorted already
-        starts = np.flatnonzero(np.concatenate(([len(left) > 0], left[1:] != left[:-1]))[: len(left)])
-        stops = np.concatenate((starts[1:], [len(left)]))[: len(starts)]
-        return left[starts], (stops - starts)[None, :].astype(np.int64), scores[starts], scores[stops - 1]
-    distinct, where = np.unique(left, return_inverse=True)
-    count = np.bincount(where + row * len(distinct), minlength=n_rows * len(distinct)).reshape(n_rows, -1)
-    low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
-    np.minimum.at(low, where, scores)
-    np.maximum.at(high, where, scores)
-    return distinct, count, low, high
-
-
-def _joined(parts: list[Part], n_rows: int, n_invalid: int, *, observe: bool) -> Tally:
-    """The chunks' counts added up."""
-    if not parts:
-        return Tally(np.empty(0), np.zeros((n_rows, 0), dtype=np.int64))
-    left, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-    count = np.zeros((n_rows, len(left)), dtype=np.int64)
-    for row in range(n_rows):
-        np.add.at(count[row], where, np.concatenate([part[1][row] for part in parts]))
-    if not observe:
-        return Tally(left, count, n_invalid=n_invalid)
-    low, high = np.full(len(left), np.inf), np.full(len(left), -np.inf)
-    np.minimum.at(low, where, np.concatenate([part[2] for part in parts]))
-    np.maximum.at(high, where, np.concatenate([part[3] for part in parts]))
-    return Tally(left, count, low + 0.0, high + 0.0, n_invalid)
+def _counted(grid: Grid, scores: Floats, row: Integers | None) -> Part:
+    """One chunk, sorted by row and score: left end, row, count and extremes of each group of neighbours."""
+    if row is None:
+        scores = np.sort(scores)
+        row = np.zeros(len(scores), dtype=np.int64)
+    else:
+        order = np.lexsort((scores, row))
+        scores, row = scores[order], row[order]
+    left = grid.left_ends(scores)
+    starts = np.flatnonzero(np.concatenate(([True], (left[1:] != left[:-1]) | (row[1:] != row[:-1])))[: len(left)])
+    stops = np.concatenate((starts[1:], [len(left)]))[: len(starts)]
+    return left[starts], row[starts], stops - starts, scores[starts], scores[stops - 1]

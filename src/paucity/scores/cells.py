@@ -108,7 +108,7 @@ def unit_for(low: float, high: float, *, n_cells: int = N_CELLS) -> float:
     return _unit_of_width(high / 2 - low / 2, max(abs(low), abs(high)), n_cells)
 
 
-def _unit_of_width(half_width: float, largest: float, n_cells: int = N_CELLS) -> float:
+def _unit_of_width(half_width: float, largest: float, n_cells: int) -> float:
     """2^ceil(log2(width / n_cells)), kept where largest / unit neither overflows nor loses its unit."""
     _, top = math.frexp(largest)
     mantissa, exponent = math.frexp(half_width)

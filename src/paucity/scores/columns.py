@@ -45,6 +45,11 @@ class Columns:
             )
 
 
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def check_strata(names: Sequence[str], n_missing: int) -> None:
     """Every item has a stratum, and there are few of them."""
     if n_missing:

@@ -102,6 +102,19 @@ class Tally:
     n_invalid: int = 0
 
 
+def added_up(left: Floats, row: Integers, n: Integers, n_rows: int, extremes: tuple[Floats, Floats] | None) -> Tally:
+    """Groups, of an engine or of chunks, as a tally: cells ascending, -0.0 and 0.0 as one."""
+    distinct, where = np.unique(left + 0.0, return_inverse=True)
+    count = np.zeros((n_rows, len(distinct)), dtype=np.int64)
+    np.add.at(count, (row, where), n)
+    if extremes is None:
+        return Tally(distinct, count)
+    low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
+    np.minimum.at(low, where, extremes[0])
+    np.maximum.at(high, where, extremes[1])
+    return Tally(distinct, count, low + 0.0, high + 0.0)
+
+
 class Source(Protocol):
     """Scores and labels, wherever they live; answers with counts, and with the few labelled rows."""
 

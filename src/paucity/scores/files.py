@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paucity.exceptions import InvalidSource, MissingExtra
-from paucity.scores.columns import Columns
+from paucity.scores.columns import Columns, quoted
 
 FORMATS = {
     ".parquet": "parquet",
@@ -87,16 +87,13 @@ def connection() -> Any:
 
 
 def relation(path: str | os.PathLike[str], columns: Columns | None = None) -> Any:
-    """The files as one DuckDB relation; in text files scores and probabilities are read as numbers where they are."""
-    files, kind = files_of(path)
-    database = connection()
-    import duckdb
+    """The files as one DuckDB relation; in text files scores and probabilities are read as numbers where they are.
 
-    try:
-        rows = read(database, files, kind)
-        return typed(rows, columns) if columns is not None and kind in TEXT else rows
-    except duckdb.Error as error:
-        raise unreadable(path, error) from error
+    What is made of it, and of all that is asked of it later, belongs inside ``reading``.
+    """
+    files, kind = files_of(path)
+    rows = read(connection(), files, kind)
+    return typed(rows, columns) if columns is not None and kind in TEXT else rows
 
 
 @contextmanager
@@ -129,13 +126,13 @@ def typed(rows: Any, columns: Columns) -> Any:
     words = {columns.label, columns.stratum}
     parts = []
     for name in rows.columns:
-        quoted = '"' + name.replace('"', '""') + '"'
+        column = quoted(name)
         if name in numbers:
-            parts.append(f"TRY_CAST({quoted} AS DOUBLE) AS {quoted}")
+            parts.append(f"TRY_CAST({column} AS DOUBLE) AS {column}")
         elif name in words:
-            parts.append(f"CAST({quoted} AS VARCHAR) AS {quoted}")
+            parts.append(f"CAST({column} AS VARCHAR) AS {column}")
         else:
-            parts.append(quoted)
+            parts.append(column)
     return rows.project(", ".join(parts))
 
 
@@ -149,8 +146,7 @@ def unreadable(path: Any, error: Exception) -> InvalidSource:
 
 def numbered(rows: Any, name: str) -> Any:
     """The relation with each row's position in the files, in order."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    return rows.project(f"*, row_number() OVER () - 1 AS {quoted}")
+    return rows.project(f"*, row_number() OVER () - 1 AS {quoted(name)}")
 
 
 def write_parquet(columns: dict[str, Any], path: str | os.PathLike[str]) -> None:

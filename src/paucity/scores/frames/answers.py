@@ -12,7 +12,7 @@ import numpy as np
 
 from paucity.exceptions import InvalidColumns, InvalidInput, InvalidSource, MissingExtra
 from paucity.scores.cells import Floats
-from paucity.scores.columns import Columns
+from paucity.scores.columns import Columns, quoted
 from paucity.scores.frames.expressions import Frame, label_expression
 from paucity.validation import OTHER, check_column, check_no_others, more_than_two_values, plain, unmasked
 
@@ -38,11 +38,6 @@ def _unmasked(values: Any) -> np.ndarray:
     if values.dtype.kind == "f":
         return np.ma.filled(values, math.nan)
     return unmasked(values) if np.ma.is_masked(values) else np.asarray(values.data)
-
-
-def quoted(name: str) -> str:
-    """A name as SQL takes it, whatever is in it."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def extremes_of(frame: Frame, column: str) -> Answer:
@@ -165,6 +160,6 @@ def check_labels(frame: Frame, columns: Columns) -> None:
     found = answer(rest.select(n=nw.len(), low=nw.col("value").min(), high=nw.col("value").max()))
     n, low, high = int(found["n"][0]), found["low"][0], found["high"][0]
     if n and columns.positive is None:
-        check_no_others(np.full(n, low))
+        check_no_others(n, low)
     elif n and low != high:
         raise more_than_two_values(columns.positive, [str(low), str(high)])

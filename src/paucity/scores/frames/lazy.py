@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from paucity.scores.cells import MAX_FLOAT, Floats, Grid, Integers, Run
+from paucity.scores.cells import MAX_FLOAT, Grid, Integers, Run
 from paucity.scores.columns import Columns, check_inclusion, check_strata, inclusion_rungs, rung_name
-from paucity.scores.counting import N_LABEL_ROWS, Invalid, Labelled, Summary, Tally, label_rows, no_labels
+from paucity.scores.counting import N_LABEL_ROWS, Invalid, Labelled, Summary, Tally, added_up, label_rows, no_labels
 from paucity.scores.frames.answers import Answer, answer, as_floats, check_labels, extremes_of
 from paucity.scores.frames.expressions import (
     INVALID_INDEX,
@@ -36,11 +37,11 @@ from paucity.validation import UNKNOWN
 class LazySource:
     """A Polars, DuckDB, Dask, Spark or Ibis frame that is asked for counts."""
 
-    def __init__(self, frame: Frame, columns: Columns, *, library: str | None = "same") -> None:
+    def __init__(self, frame: Frame, columns: Columns) -> None:
         self.frame = frame
         self.columns = columns
         self.schema = frame.collect_schema()
-        self.library = frame.implementation.value if library == "same" else library
+        self.library: str | None = frame.implementation.value
 
     def check(self) -> None:
         """What must be known before anything is counted: that a column of words has two values, and the strata."""
@@ -183,26 +184,13 @@ class LazySource:
         if unit:
             left = np.where(left == INVALID_INDEX, math.inf, left * unit)
         n_rows = {"": 1, "label": N_LABEL_ROWS, "group": len(self.strata)}[by]
-        row = self._row_numbers(by, found)
-        return added_up(left, row, found["n"].astype(np.int64), n_rows, found if observe else {})
+        row, n = self._row_numbers(by, found), found["n"].astype(np.int64)
+        valid = np.isfinite(left)
+        ends = (as_floats(found["low"])[valid], as_floats(found["high"])[valid]) if observe else None
+        tally = added_up(left[valid], row[valid], n[valid], n_rows, ends)
+        return replace(tally, n_invalid=int(n[~valid].sum()))
 
     def _row_numbers(self, by: str, found: Answer) -> Integers:
         if by == "label":
             return label_rows(found["label"].astype(np.int64))
         return self._group_numbers(found["group"]) if by else np.zeros(len(found["n"]), dtype=np.int64)
-
-
-def added_up(left: Floats, row: Integers, n: Integers, n_rows: int, extremes: Answer) -> Tally:
-    """Groups of an engine as a tally: cells ascending, -0.0 and 0.0 as one, infinity apart."""
-    finite = np.isfinite(left)
-    n_invalid = int(n[~finite].sum())
-    left, row, n = left[finite] + 0.0, row[finite], n[finite]
-    distinct, where = np.unique(left, return_inverse=True)
-    count = np.zeros((n_rows, len(distinct)), dtype=np.int64)
-    np.add.at(count, (row, where), n)
-    if not extremes:
-        return Tally(distinct, count, n_invalid=n_invalid)
-    low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
-    np.minimum.at(low, where, as_floats(extremes["low"])[finite])
-    np.maximum.at(high, where, as_floats(extremes["high"])[finite])
-    return Tally(distinct, count, low + 0.0, high + 0.0, n_invalid)

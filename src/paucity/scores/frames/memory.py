@@ -12,7 +12,7 @@ from paucity.scores.cells import Floats, Integers
 from paucity.scores.columns import Columns, check_strata, inclusion_groups
 from paucity.scores.frames.answers import check_labels
 from paucity.scores.frames.expressions import Frame, label_expression, stratum_expression
-from paucity.validation import label_codes, scores_array
+from paucity.validation import OTHER, label_codes, scores_array
 
 
 def eager_source(frame: Frame, columns: Columns) -> tuple[ArraySource, tuple[str, ...]]:
@@ -22,8 +22,9 @@ def eager_source(frame: Frame, columns: Columns) -> tuple[ArraySource, tuple[str
     elif frame.schema[columns.label] in (nw.Object, nw.Unknown):
         labels = label_codes(frame[columns.label].to_numpy(), columns.positive)
     else:
-        check_labels(frame, columns)
         labels = frame.select(label_expression(frame.schema[columns.label], columns).cast(nw.Int8))[:, 0].to_numpy()
+        if columns.positive is not None or (labels == OTHER).any():
+            check_labels(frame, columns)
     strata, groups, inclusion = _eager_groups(frame, columns)
     source = ArraySource(
         _eager_scores(frame[columns.score]),

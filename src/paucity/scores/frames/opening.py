@@ -8,9 +8,8 @@ from typing import Any
 import narwhals as nw
 
 from paucity.exceptions import InvalidColumns, InvalidScores, InvalidSource
-from paucity.scores.columns import Columns, check_inclusion_type
+from paucity.scores.columns import Columns, check_inclusion_type, quoted
 from paucity.scores.counting import Source
-from paucity.scores.frames.answers import quoted
 from paucity.scores.frames.expressions import Frame
 from paucity.scores.frames.lazy import LazySource
 from paucity.scores.frames.memory import eager_source
